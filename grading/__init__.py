@@ -1,0 +1,1 @@
+"""What runs, judges and reports graded work, around nbgrader."""
