@@ -15,7 +15,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 BIN = Path(sys.executable).parent
 
-FLOOR = {"search": 1, "query": 2, "index": 2, "graph": 3, "structured": 3, "loops": 4, "systems": 4}
+FLOOR = {"search": 1, "query": 2, "index": 2, "graph": 3, "structured": 3, "loops": 4, "systems": 4, "recorded": 4}
 
 
 def tracked(*patterns: str) -> list[Path]:

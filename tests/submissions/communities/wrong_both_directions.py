@@ -1,0 +1,33 @@
+"""Stores each pair in both directions, as an adjacency list would.
+
+Fails: test-entity_graph-pairs, test-entity_graph-repeats, test-entity_graph-oracle
+"""
+
+
+def entity_graph(chunk_entities):
+    counts = {}
+    for names in chunk_entities:
+        for a in set(names):
+            for b in set(names):
+                if a != b:
+                    counts[(a, b)] = counts.get((a, b), 0) + 1
+    return counts
+
+
+def communities(edges, min_weight):
+    neighbours = {}
+    for (a, b), weight in edges.items():
+        if weight >= min_weight:
+            neighbours.setdefault(a, set()).add(b)
+            neighbours.setdefault(b, set()).add(a)
+    found, seen = [], set()
+    for start in neighbours:
+        if start not in seen:
+            members, frontier = {start}, [start]
+            while frontier:
+                new = neighbours[frontier.pop()] - members
+                members |= new
+                frontier.extend(new)
+            seen |= members
+            found.append(sorted(members))
+    return sorted(found, key=lambda members: (-len(members), members[0]))

@@ -1,0 +1,17 @@
+"""Sorts by score alone, so equal parents stay in the order in which their children came.
+
+Fails: test-parents_for-ties, test-parents_for-oracle
+"""
+
+
+def parents_for(child_scores, parent_of, parent_tokens, budget):
+    best = {}
+    for child, score in child_scores.items():
+        parent = parent_of[child]
+        best[parent] = max(score, best.get(parent, float("-inf")))
+    chosen, left = [], budget
+    for parent in sorted(best, key=best.get, reverse=True):
+        if parent_tokens[parent] <= left:
+            chosen.append(parent)
+            left -= parent_tokens[parent]
+    return chosen

@@ -1,0 +1,35 @@
+"""Gives an empty string on a miss.
+
+Fails: test-SemanticCache-empty, test-SemanticCache-threshold, test-SemanticCache-norms, test-SemanticCache-falsy, test-SemanticCache-zero, test-SemanticCache-any_norm, test-SemanticCache-oracle
+"""
+
+import numpy as np
+
+
+class SemanticCache:
+    def __init__(self, threshold):
+        self.threshold = threshold
+        self.units = []
+        self.answers = []
+
+    def put(self, vec, answer):
+        unit = self.unit(vec)
+        if unit is not None:
+            self.units.append(unit)
+            self.answers.append(answer)
+
+    def get(self, vec):
+        unit = self.unit(vec)
+        if unit is None or not self.units:
+            return ""
+        cosines = np.array([stored @ unit for stored in self.units])
+        best = cosines.max()
+        if best < self.threshold - 1e-9:
+            return ""
+        winner = np.flatnonzero(cosines >= best - 1e-9)[-1]
+        return self.answers[winner]
+
+    def unit(self, vec):
+        v = np.array(vec, dtype=float)
+        norm = np.linalg.norm(v)
+        return v / norm if norm > 0 else None
