@@ -55,7 +55,7 @@ def test_exercise_is_read_from_the_source(exercise: Exercise):
     assert exercise.forbidden == ("reference.totals.total",)
     assert exercise.hidden
     assert exercise.cells[2].source == "def total(numbers):\n    # YOUR CODE HERE\n    raise NotImplementedError()"
-    assert exercise.cells[4].hidden == ((2, 5),)
+    assert exercise.cells[4].hidden == ((2, 6),)
     assert check_source(exercise, FAST) == []
 
 
@@ -173,12 +173,12 @@ def test_untouched_notebook_gives_the_source_and_no_note(exercise: Exercise):
     assert [c.source for c in paper.cells if c.kind == "test"] == [c.source for c in exercise.tests]
 
 
-def tests_of(cells: list[dict]) -> list[dict]:
+def graded(cells: list[dict]) -> list[dict]:
     return [c for c in cells if c["metadata"].get("nbgrader", {}).get("grade")]
 
 
 def edited(cells: list[dict]) -> list[dict]:
-    for test in tests_of(cells):
+    for test in graded(cells):
         test["source"] = "assert True"
         test["metadata"]["nbgrader"]["points"] = 1000
         test["metadata"]["tags"] = ["skip-execution", "raises-exception"]
@@ -186,16 +186,16 @@ def edited(cells: list[dict]) -> list[dict]:
 
 
 def retagged(cells: list[dict]) -> list[dict]:
-    tests_of(cells)[0]["metadata"]["nbgrader"] = {"grade_id": "mine", "grade": True, "points": 50}
+    graded(cells)[0]["metadata"]["nbgrader"] = {"grade_id": "mine", "grade": True, "points": 50}
     return cells
 
 
 DAMAGE = {
-    "deleted tests": lambda cells: [c for c in cells if c not in tests_of(cells)],
+    "deleted tests": lambda cells: [c for c in cells if c not in graded(cells)],
     "edited tests": edited,
     "retagged test": retagged,
-    "test made markdown": lambda cells: [{**c, "cell_type": "markdown"} if c in tests_of(cells) else c for c in cells],
-    "duplicated tests": lambda cells: [*cells, *copy.deepcopy(tests_of(cells))],
+    "test made markdown": lambda cells: [{**c, "cell_type": "markdown"} if c in graded(cells) else c for c in cells],
+    "duplicated tests": lambda cells: [*cells, *copy.deepcopy(graded(cells))],
     "shuffled": lambda cells: cells[::-1],
     "no metadata": lambda cells: [{**c, "metadata": {}} for c in cells],
 }

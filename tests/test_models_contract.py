@@ -1,4 +1,4 @@
-"""What every model keeps: a str in, a str out, the same answer to the same prompt, and a ValueError for anything else."""
+"""What every model keeps: str in, str out, one answer to one prompt, a ValueError for anything else."""
 
 from __future__ import annotations
 
@@ -10,8 +10,15 @@ from typing import Any
 import pytest
 
 from ragkit.models import Local, Metered, OpenAICompatible, Record, Recording, StandIn, record_key, write_records
-from tests.models_llm import PROMPTS
 
+PROMPTS = [
+    "",
+    "Name a colour.",
+    'Return {"answer": "$x"}',
+    "東京はどこですか。",
+    "line one\r\nline two\ttab \\ \"quoted\" '''",
+]
+"""An ordinary prompt, the empty one, braces, another script, line ends and quotes."""
 LIVE = ("local", "openai-compatible")
 
 

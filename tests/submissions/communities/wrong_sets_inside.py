@@ -1,6 +1,6 @@
 """Returns the members as sets, which have no order.
 
-Fails: test-communities-type, test-communities-threshold, test-communities-order, test-communities-inputs, test-communities-oracle
+Fails: test-communities-type, test-communities-oracle
 """
 
 from collections import Counter

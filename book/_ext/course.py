@@ -1,0 +1,104 @@
+"""The few Sphinx pieces of this book: three boxes, three badges, and pages that ask no other machine for anything.
+
+Boxes: ``objectives``, ``loses`` and ``exercise NAME`` (links the notebook in ``exercises/NAME/``). Badges: the roles
+``computed``, ``replayed`` and ``cited`` mark in a sentence where a number comes from. What a table says of itself
+comes from ``ragkit.show.table``.
+"""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any, ClassVar
+
+from docutils import nodes
+from docutils.parsers.rst.directives.admonitions import BaseAdmonition
+from sphinx.addnodes import download_reference
+from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective, SphinxRole
+
+logger = logging.getLogger(__name__)
+
+
+class _Box(BaseAdmonition):
+    """An admonition whose title and look are fixed, so that every chapter has the same one."""
+
+    node_class = nodes.admonition
+    required_arguments = 0
+    option_spec: ClassVar[dict[str, Any]] = {}
+    title = ""
+    look = ""
+
+    def run(self) -> list[nodes.Node]:
+        self.arguments = [self.title]
+        self.options = {"class": [self.look]}
+        return super().run()
+
+
+class Objectives(_Box):
+    title, look = "Objectives", "objectives"
+
+
+class Loses(_Box):
+    title, look = "When it loses", "loses"
+
+
+class Exercise(SphinxDirective):
+    """A box that links the exercise notebook, which exists or the build fails."""
+
+    required_arguments = 1
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        name = self.arguments[0].strip()
+        target = f"/../exercises/{name}/{name}.ipynb"
+        box = nodes.admonition("", nodes.title("", f"Exercise: {name}"), classes=["exercise"])
+        self.state.nested_parse(self.content, self.content_offset, box)
+        link = download_reference("", "", nodes.literal("", f"{name}.ipynb"), reftarget=target, refdoc=self.env.docname)
+        links = nodes.paragraph("", "", nodes.Text("Open "), link)
+        links += nodes.Text(f", or run jupyter lab exercises/{name}/{name}.ipynb in the course folder.")
+        if not (Path(self.env.srcdir).parent / "exercises" / name / f"{name}.ipynb").is_file():
+            # Said here as well, because Sphinx would only report a file that cannot be read.
+            logger.warning("exercises/%s/%s.ipynb does not exist", name, name, location=self.get_location())
+            return [box]
+        box += links
+        return [box]
+
+
+class Badge(SphinxRole):
+    """``{replayed}`hand, 2026-11-29``` is a badge with the word *replayed* and what follows it."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
+        words = f"{self.name}: {self.text}" if self.text.strip() else self.name
+        return [nodes.inline(self.rawtext, words, classes=["rk-badge", f"rk-{self.name}"])], []
+
+
+def plain_bibliography(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
+    """Sphinx calls the bibliography a list for screen readers and its entries something else: that is no list."""
+    if "body" in context:
+        context["body"] = context["body"].replace(
+            '<div role="list" class="citation-list">', '<div class="citation-list">'
+        )
+
+
+def short_description(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
+    """The first paragraph of a page describes it to a search engine; the theme would cut the text anywhere."""
+    if doctree is None:
+        return
+    first = next(iter(doctree.findall(nodes.paragraph)), None)
+    if first is not None:
+        context["page_description"] = re.sub(r"\s+", " ", first.astext())[:300]
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    app.add_directive("objectives", Objectives)
+    app.add_directive("loses", Loses)
+    app.add_directive("exercise", Exercise)
+    for name in ("computed", "replayed", "cited"):
+        app.add_role(name, Badge())
+    # jupyter-book sets this for an extension that this book does not load.
+    app.add_config_value("comments_config", {}, "html")
+    app.connect("html-page-context", plain_bibliography, priority=900)
+    app.connect("html-page-context", short_description, priority=900)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

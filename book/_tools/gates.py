@@ -1,0 +1,202 @@
+"""What a built page must hold, read from its HTML: no page is loaded here (``browser.py`` does that).
+
+    python book/_tools/gates.py [HTML_FOLDER]
+
+Links and anchors lead somewhere, every picture says in words what it shows, nothing is taken from another machine,
+every style, script and picture is there, a page with mathematics brings the script that sets it, and no markup shows
+as text. Ordinary links to other sites are fine. Each rule is a function from a page to messages; ``check`` applies all.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+from bs4 import BeautifulSoup, Comment, Tag
+
+ROOT = Path(__file__).resolve().parents[2]
+PICTURE = re.compile(r"\.(svg|png|jpe?g|gif|webp)$", re.IGNORECASE)
+CSS_ADDRESS = re.compile(r"""url\(\s*['"]?([^'")]+)|@import\s+['"]([^'"]+)""")
+RAW = re.compile(r"^\s*(?:`{3,}|:{3,})\{[a-z][^}\n]*\}|\{[a-z][a-z:-]*\}`", re.MULTILINE)
+# (element, attribute) pairs that make a browser fetch something as it shows the page
+LOADS = (
+    ("script", "src"),
+    ("img", "src"),
+    ("iframe", "src"),
+    ("embed", "src"),
+    ("object", "data"),
+    ("source", "src"),
+    ("video", "src"),
+    ("audio", "src"),
+    ("track", "src"),
+    ("link", "href"),
+)
+LINK_LOADS = {"stylesheet", "icon", "preload", "prefetch", "modulepreload", "manifest", "preconnect", "dns-prefetch"}
+
+
+@dataclass
+class Page:
+    """One HTML file, parsed once. ``site`` is the folder that is published, ``path`` the file in it."""
+
+    site: Path
+    path: Path
+
+    @cached_property
+    def tree(self) -> BeautifulSoup:
+        return BeautifulSoup(self.path.read_text(encoding="utf-8"), "html.parser")
+
+    @cached_property
+    def anchors(self) -> set[str]:
+        return {str(tag[key]) for key in ("id", "name") for tag in self.tree.find_all(attrs={key: True})}
+
+    @property
+    def name(self) -> str:
+        return self.path.relative_to(self.site).as_posix()
+
+    def target(self, address: str) -> Path:
+        return (self.path.parent / unquote(urlsplit(address).path)).resolve() if urlsplit(address).path else self.path
+
+
+def pages_of(site: Path) -> dict[Path, Page]:
+    """The pages of a site by file; what ``_static`` and ``_sources`` hold is not a page."""
+    found = (p for p in sorted(site.rglob("*.html")) if not p.relative_to(site).parts[0].startswith("_"))
+    return {p.resolve(): Page(site, p) for p in found}
+
+
+def is_external(address: str) -> bool:
+    """Whether an address leaves the site.
+
+    >>> [is_external(a) for a in ("//cdn.example.org/x.js", "https://example.org", "a.html#b", "data:image/png,")]
+    [True, True, False, False]
+    """
+    parts = urlsplit(address.strip())
+    return bool(parts.netloc) or parts.scheme in ("http", "https", "ftp", "ws", "wss")
+
+
+def broken_links(page: Page, pages: Mapping[Path, Page], elsewhere: Collection[str] = ()) -> Iterator[str]:
+    """Links inside the site whose file or anchor does not exist; ``elsewhere`` are pages known to be built apart."""
+    for tag in page.tree.find_all("a", href=True):
+        address = str(tag["href"])
+        if is_external(address) or urlsplit(address).scheme:
+            continue
+        target = page.target(address)
+        if not target.is_relative_to(page.site.resolve()):
+            yield f"{page.name}: the link {address} leaves the site"
+        elif not target.exists():
+            if target.relative_to(page.site.resolve()).as_posix() not in elsewhere:
+                yield f"{page.name}: broken link to {address}"
+        elif (
+            (anchor := unquote(urlsplit(address).fragment)) and target in pages and anchor not in pages[target].anchors
+        ):
+            yield f"{page.name}: {address} names an anchor that does not exist"
+
+
+def missing_alternatives(page: Page) -> Iterator[str]:
+    """Pictures without words. Sphinx writes the file's name where no alternative is given: that is not one."""
+    for img in page.tree.find_all("img"):
+        alt = str(img.get("alt") or "").strip()
+        if img.get("role") == "presentation" or img.get("aria-hidden") == "true":
+            continue
+        if not alt or PICTURE.search(alt):
+            yield f"{page.name}: the picture {str(img.get('src'))[:80]} has no alternative text"
+    for svg in page.tree.find_all("svg"):
+        hidden = svg.get("aria-hidden") == "true" or svg.find_parent(attrs={"aria-hidden": "true"})
+        if not (hidden or svg.get("aria-label") or svg.get("aria-labelledby") or svg.find("title")):
+            yield f"{page.name}: a drawing (svg) has no alternative text"
+
+
+def loaded(page: Page) -> Iterator[str]:
+    """Every address that a browser fetches to show the page, as it is written there."""
+    for element, attribute in LOADS:
+        for tag in page.tree.find_all(element, attrs={attribute: True}):
+            if element != "link" or LINK_LOADS & set(_rel(tag)):
+                yield str(tag[attribute])
+    for tag in page.tree.find_all(srcset=True):
+        yield from (part.split()[0] for part in str(tag["srcset"]).split(",") if part.strip())
+    styles = [style.get_text() for style in page.tree.find_all("style")]
+    styles += [str(tag["style"]) for tag in page.tree.find_all(style=True)]
+    for style in styles:
+        yield from css_addresses(style)
+
+
+def _rel(tag: Tag) -> list[str]:
+    rel = tag.get("rel") or []
+    return rel.split() if isinstance(rel, str) else list(rel)
+
+
+def css_addresses(css: str) -> Iterator[str]:
+    """The addresses that a style sheet fetches.
+
+    >>> list(css_addresses('@import "a.css"; b { background: url(c.png) }'))
+    ['a.css', 'c.png']
+    """
+    for match in CSS_ADDRESS.finditer(css):
+        yield match.group(1) or match.group(2)
+
+
+def resources(page: Page) -> Iterator[str]:
+    """What the page takes from other machines, and what it asks its own for in vain."""
+    for address in loaded(page):
+        if is_external(address):
+            yield f"{page.name}: loads {address} from another machine"
+            continue
+        if urlsplit(address).scheme or not urlsplit(address).path:
+            continue
+        target = page.target(address)
+        if not target.is_file():
+            yield f"{page.name}: {address} does not exist"
+        elif target.suffix == ".css":
+            for inner in css_addresses(target.read_text(encoding="utf-8", errors="replace")):
+                if is_external(inner):
+                    yield f"{page.name}: {address} loads {inner} from another machine"
+
+
+def unset_mathematics(page: Page) -> Iterator[str]:
+    """A page with formulas and without the script that sets them would show TeX."""
+    if page.tree.select(".math") and not any(
+        "mathjax" in str(s["src"]).lower() for s in page.tree.select("script[src]")
+    ):
+        yield f"{page.name}: has mathematics and loads no MathJax"
+
+
+def raw_markup(page: Page) -> Iterator[str]:
+    """Markup that was not understood and reached the reader: a fence whose info string holds a backtick, say."""
+    for text in page.tree.find_all(string=RAW):
+        if isinstance(text, Comment) or text.find_parent(["script", "style"]):
+            continue
+        if text.find_parent("code") and not text.find_parent("pre"):
+            continue
+        yield f"{page.name}: markup shows as text: {RAW.search(text).group(0)!r}"
+
+
+def check(site: Path, elsewhere: Collection[str] = ()) -> list[str]:
+    """Every problem of the site in ``site``, as messages that name the page. A folder without pages is one."""
+    pages = pages_of(site) if site.is_dir() else {}
+    if not pages:
+        return [f"{site} holds no pages"]
+    problems: list[str] = []
+    for page in pages.values():
+        problems += broken_links(page, pages, elsewhere)
+        problems += missing_alternatives(page)
+        problems += resources(page)
+        problems += unset_mathematics(page)
+        problems += raw_markup(page)
+    return list(dict.fromkeys(problems))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("site", nargs="?", type=Path, default=ROOT / "_build" / "html")
+    problems = check(parser.parse_args(argv).site)
+    print("\n".join(problems) or "no problem found", file=sys.stderr if problems else sys.stdout)
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,319 @@
+"""What crosses between the judge and the student's process arrives as what it was, and changes are seen on both sides."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from grading.codec import Heap
+from grading.proxy import Class, Function, Instance, Limits, Session, StudentStopped
+
+
+class Pair:
+    """Two heaps that talk JSON, without a process between them."""
+
+    def __init__(self) -> None:
+        self.judge = Heap(0, lambda about: ("theirs", about["number"]), lambda value: {"kind": "far"})
+        self.student = Heap(1, lambda about: ("ours", about["number"]), lambda value: {"kind": "object"})
+
+    def send(self, value: Any, back: bool = False) -> Any:
+        here, there = (self.student, self.judge) if back else (self.judge, self.student)
+        wire = here.pack(value)
+        wire, updates = json.loads(json.dumps([wire, here.updates()]))
+        there.apply(updates)
+        return there.unpack(wire)
+
+    def sync(self, back: bool = False) -> None:
+        self.send(None, back)
+
+
+ATOMS = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False)
+    | st.text()
+    | st.binary(max_size=9)
+    | st.complex_numbers(allow_nan=False)
+)
+KEYS = ATOMS | st.tuples(ATOMS, ATOMS) | st.frozensets(ATOMS, max_size=3)
+VALUES = st.recursive(
+    KEYS | st.sets(KEYS, max_size=3),
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(KEYS, inner, max_size=4) | st.tuples(inner, inner),
+    max_leaves=12,
+)
+
+
+def same(a: Any, b: Any) -> bool:
+    """Equal with equal types all the way down (1 is not True, nor 1.0)."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, list | tuple):
+        return len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, dict):
+        return same(list(a.items()), list(b.items()))
+    return bool(a == b)
+
+
+@settings(max_examples=50, deadline=None)
+@given(VALUES)
+def test_plain_data_arrives_as_it_was(value: Any):
+    pair = Pair()
+    arrived = pair.send(value)
+    assert same(arrived, value)
+    assert same(pair.send(arrived, back=True), value)
+
+
+def test_numbers_at_the_edges():
+    pair = Pair()
+    for value in (10**5000, -(1 << 62), (1 << 62), -0.0, math.inf, -math.inf, 5e-324):
+        arrived = pair.send(value)
+        assert same(arrived, value)
+        assert math.copysign(1, arrived) == math.copysign(1, value) if isinstance(value, float) else True
+    assert math.isnan(pair.send(math.nan))
+    assert pair.send(...) is ...
+    assert pair.send(range(3, 9, 2)) == range(3, 9, 2)
+    assert pair.send("\ud800") == "\ud800"
+
+
+@pytest.mark.parametrize(
+    "dtype", ["float64", "float32", "float16", "int8", "uint64", "bool", "complex128", "<U3", "S2", ">i4"]
+)
+def test_arrays_and_scalars_of_numpy(dtype: str):
+    array = np.array([[0, 1, 1], [1, 0, 1]]).astype(dtype)
+    pair = Pair()
+    arrived = pair.send(array)
+    assert arrived.dtype == array.dtype
+    assert arrived.shape == (2, 3)
+    assert np.array_equal(arrived, array)
+    scalar = pair.send(array[0, 1])
+    assert type(scalar) is type(array[0, 1])
+    assert scalar == array[0, 1]
+    assert pair.send(np.zeros((0, 4), dtype)).shape == (0, 4)
+    assert pair.send(array.T).tolist() == array.T.tolist()
+
+
+def test_objects_in_an_array_travel_one_by_one():
+    arrived = Pair().send(np.array([1, "a", None], dtype=object))
+    assert arrived.dtype == object
+    assert arrived.tolist() == [1, "a", None]
+
+
+def test_a_buffer_of_addresses_is_refused():
+    pair = Pair()
+    with pytest.raises(ValueError, match="object arrays"):
+        pair.student.apply([[2, "a", "|O", [1], "AAAAAAAAAAA=", True]])
+
+
+def test_identity_and_cycles_survive():
+    pair = Pair()
+    inner: list[Any] = [1]
+    value: list[Any] = [inner, inner]
+    value.append(value)
+    arrived = pair.send(value)
+    assert arrived[0] is arrived[1]
+    assert arrived[2] is arrived
+    assert pair.send(arrived, back=True) is value
+    assert pair.send(arrived[0], back=True) is inner
+
+
+def test_changes_are_seen_on_the_other_side():
+    pair = Pair()
+    value = {"a": [1, 2], "s": {1}, "v": np.arange(3.0)}
+    arrived = pair.send(value)
+    arrived["a"].append(3)
+    arrived["s"].add(2)
+    arrived["v"][0] = 9
+    del arrived["v"]
+    pair.sync(back=True)
+    assert value == {"a": [1, 2, 3], "s": {1, 2}}
+    value["a"].clear()
+    pair.sync()
+    assert arrived["a"] == []
+
+
+def test_array_changed_in_place_is_changed_in_place():
+    pair = Pair()
+    mine = np.zeros(3)
+    other = mine
+    theirs = pair.send(mine)
+    theirs += 1
+    pair.sync(back=True)
+    assert other.tolist() == [1, 1, 1]
+
+
+def test_view_of_an_argument_comes_back_as_one():
+    pair = Pair()
+    mine = np.arange(6.0).reshape(2, 3)
+    theirs = pair.send(mine)
+    for view in (theirs[1], theirs[:, 1], theirs[:, ::-1], theirs.T):
+        back = pair.send(view, back=True)
+        assert back.tolist() == view.tolist()
+        assert np.shares_memory(back, mine)
+    copied = pair.send(theirs.copy(), back=True)
+    assert not np.shares_memory(copied, mine)
+
+
+def test_read_only_arrays_stay_read_only():
+    mine = np.zeros(2)
+    mine.flags.writeable = False
+    assert not Pair().send(mine).flags.writeable
+
+
+def test_subclasses_arrive_as_their_base_and_their_methods_are_not_called():
+    class Same(list):
+        def __eq__(self, other: object) -> bool:
+            return True
+
+        def __iter__(self) -> Any:
+            return iter("forged")
+
+        __hash__ = None  # type: ignore[assignment]
+
+    arrived = Pair().send(Same([1, 2]), back=True)
+    assert type(arrived) is list
+    assert arrived == [1, 2]
+    assert arrived != [3]
+
+
+def test_things_that_are_no_data_are_handles_of_one_identity():
+    pair = Pair()
+    thing = object()
+    assert pair.send(thing) is pair.send(thing)
+    assert pair.send(pair.send(thing), back=True) is thing
+    assert pair.send(float) is float
+
+
+def test_objects_nobody_holds_are_forgotten():
+    pair = Pair()
+    kept = [1]
+    pair.send([kept, [2], {"a": []}])
+    dropped = pair.judge.prune()
+    assert len(dropped) == 4
+    assert list(pair.judge.objects.values()) == [kept]
+
+
+@pytest.mark.parametrize("wire", [{"r": 99}, {"own": 1}, {"?": 0}, {"y": "print"}, {"y": "nothing"}, {"a": 1, "b": 2}])
+def test_forged_wire_forms_are_errors(wire: Any):
+    with pytest.raises((KeyError, ValueError, AttributeError)):
+        Pair().judge.unpack(wire)
+
+
+# Across a process
+
+
+@pytest.fixture
+def session() -> Any:
+    session = Session(Limits(test_seconds=10, total_seconds=60))
+    yield session
+    session.close()
+
+
+SOURCE = """
+class Counter:
+    kind = "counter"
+    def __init__(self, start=0):
+        self.n = start
+    def add(self, by=1, *, twice=False):
+        self.n += by * (2 if twice else 1)
+        return self.n
+    def __len__(self):
+        return self.n
+    def __contains__(self, item):
+        return item == self.n
+    def __getitem__(self, key):
+        if key > 2:
+            raise IndexError(key)
+        return key * self.n
+class Mine(ValueError):
+    pass
+def function(a, b=2, *, c=3):
+    "Words."
+    return [a, b, c]
+def fails(kind):
+    raise {"mine": Mine("m"), "key": KeyError("k"), "unicode": UnicodeDecodeError("utf-8", b"x", 0, 1, "r")}[kind]
+def same(x):
+    return x
+def generate(n):
+    yield from range(n)
+value = {(1, 2): {3}}
+"""
+
+
+def test_stand_ins_behave_like_what_they_stand_for(session: Session):
+    session.run_cell("cell", SOURCE)
+    names = session.begin_test(["Counter", "function", "fails", "same", "generate", "value", "missing"])
+    assert "missing" not in names
+    assert names["value"] == {(1, 2): {3}}
+    function, made = names["function"], names["Counter"](4)
+    assert isinstance(function, Function)
+    assert isinstance(names["Counter"], Class)
+    assert (function.__name__, function.__doc__) == ("function", "Words.")
+    assert str(__import__("inspect").signature(function)) == "(a, b=Ellipsis, *, c=Ellipsis)"
+    assert function(1, c=[5]) == [1, 2, [5]]
+    assert isinstance(made, Instance)
+    assert isinstance(made, names["Counter"])
+    assert not isinstance(3, names["Counter"])
+    assert made.add(2, twice=True) == 8
+    assert (made.n, len(made), 8 in made, made[2], made.kind) == (8, 8, True, 16, "counter")
+    made.n = 1
+    assert made.add() == 2
+    assert list(names["generate"](3)) == [0, 1, 2]
+    assert names["same"](made) is made
+    mine = object()
+    assert names["same"](mine) is mine
+    assert made != 8
+    with pytest.raises(AttributeError):
+        made.nothing()
+    with pytest.raises(ValueError, match="m") as caught:
+        names["fails"]("mine")
+    assert type(caught.value) is ValueError
+    with pytest.raises(KeyError, match="k"):
+        names["fails"]("key")
+    with pytest.raises(ValueError, match="codec"):
+        names["fails"]("unicode")
+    session.end_test()
+
+
+def test_what_a_student_keeps_sees_later_changes(session: Session):
+    session.run_cell("cell", "kept = []\ndef keep(x):\n    kept.append(x)\ndef show():\n    return kept")
+    names = session.begin_test(["keep", "show"])
+    mine, vector = [1], np.zeros(2)
+    names["keep"](mine)
+    names["keep"](vector)
+    mine.append(2)
+    vector[:] = 7
+    shown = names["show"]()
+    assert shown[0] is mine
+    assert shown[1].tolist() == [7, 7]
+    session.end_test()
+
+
+def test_many_calls_keep_no_old_arguments(session: Session):
+    session.run_cell("cell", "def size(x):\n    return len(x)")
+    size = session.begin_test(["size"])["size"]
+    for n in range(300):
+        assert size([[n]] * 3) == 3
+    assert len(session.heap.objects) < 10
+    session.end_test()
+
+
+def test_a_dead_process_is_started_again_with_its_cells(session: Session, tmp_path: Path):
+    session.run_cell(
+        "cell", "import os\ndef die():\n    os.kill(os.getppid(), 9)\n    os._exit(3)\ndef live():\n    return 1"
+    )
+    names = session.begin_test(["die"])
+    with pytest.raises(StudentStopped):
+        names["die"]()
+    with pytest.raises(StudentStopped):
+        names["die"]()
+    session.end_test()
+    assert session.begin_test(["live"])["live"]() == 1
+    session.end_test()
