@@ -125,7 +125,6 @@ def test_feedback_is_escaped_and_loads_nothing(graded: tuple[Course, Outcome]):
     assert "[&#x27;&lt;b&gt;&#x27;]" in text
     assert not reader.tags & {"script", "b", "img", "link", "iframe"}
     assert reader.links == []
-    assert "ann" not in text.split("</style>")[1].replace("grading", "").split("could")[0] or True
 
 
 def test_feedback_names_no_other_student(graded: tuple[Course, Outcome]):
@@ -252,9 +251,9 @@ def test_course_without_tests_is_a_value_error(tmp_path: Path):
 
 @pytest.mark.parametrize("text", ["=1+1", "+1", "-1", "@x", "\tx", "\rx", " =x"])
 def test_formulas_are_neutralised(text: str):
-    assert neutral(text) == "'" + text
+    assert neutral(text) == "'" + text.replace("\r", " ")
     rows = list(csv.reader(io.StringIO(marks_csv([], [(text, text)], {}))))
-    assert rows[1][0] == rows[1][1] == "'" + text
+    assert rows[1][0] == rows[1][1] == neutral(text)
 
 
 def test_plain_names_are_left_alone():

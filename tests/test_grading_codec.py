@@ -1,4 +1,4 @@
-"""What crosses between the judge and the student's process arrives as what it was, and changes are seen on both sides."""
+"""What crosses between the judge and the student's process arrives as it was, and changes are seen on both sides."""
 
 from __future__ import annotations
 

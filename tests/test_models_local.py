@@ -39,26 +39,35 @@ def llm() -> Local:
 
 
 @pytest.mark.model
-def test_a_reused_prefix_is_reported_and_changes_neither_words_nor_probabilities(llm: Local) -> None:
-    """Flash attention breaks this: it rounds differently when a prompt is read in other pieces."""
-    questions = ["How much does it hold?", "How long is the warranty?", "Warranty?"]
-    fresh = [llm.generate(FACTS + question, reuse_prefix=False) for question in questions]
-    assert [answer.cached_tokens for answer in fresh] == [0, 0, 0]
-    llm.generate(FACTS)
-    for question, alone in zip(questions, fresh, strict=True):
-        reused = llm.generate(FACTS + question)
-        assert reused.cached_tokens > 60
-        assert (reused.text, reused.tokens) == (alone.text, alone.tokens)
-        again = llm.generate(FACTS + question)
-        assert again.cached_tokens >= reused.cached_tokens
-        assert again.tokens == alone.tokens
+def test_a_reused_prefix_is_reported_and_saves_the_reading(llm: Local) -> None:
+    first = llm.generate(FACTS + "How much does it hold?", reuse_prefix=True, max_tokens=2)
+    second = llm.generate(FACTS + "How long is the warranty?", reuse_prefix=True, max_tokens=2)
+    assert second.cached_tokens > 60
+    assert 0 < second.prompt_tokens - second.cached_tokens < 20
+    assert first.prompt_ms is not None
+    assert second.prompt_ms is not None
+    assert second.prompt_ms < first.prompt_ms
+    assert Local(reuse_prefix=True, max_tokens=2).generate(FACTS).cached_tokens > 60
 
 
 @pytest.mark.model
+@pytest.mark.parametrize("prompt", ["Tell a story.", FACTS])
+def test_an_answer_does_not_depend_on_what_was_asked_before(llm: Local, prompt: str) -> None:
+    alone = llm.generate(prompt, max_tokens=4)
+    assert alone.cached_tokens == 0
+    reused = llm.generate(prompt, max_tokens=4, reuse_prefix=True)
+    assert reused.cached_tokens == reused.prompt_tokens - 1
+    assert reused.tokens[0].probability == pytest.approx(alone.tokens[0].probability, abs=0.1)
+    llm.generate("Something else.", max_tokens=1, reuse_prefix=True)
+    again = llm.generate(prompt, max_tokens=4)
+    assert (again.text, again.tokens, again.cached_tokens) == (alone.text, alone.tokens, 0)
+
+
+@pytest.mark.model
+@pytest.mark.slow
 def test_answers_do_not_depend_on_the_number_of_threads() -> None:
-    code = (
-        "from ragkit.models import Local; g = Local(max_tokens=6).generate('Name a colour.'); print(g.text, g.tokens)"
-    )
+    """Flash attention breaks this from a few hundred tokens on: it shares the keys out over the threads."""
+    code = f"from ragkit.models import Local; print(Local(max_tokens=4).generate({FACTS * 8!r}).tokens)"
     said = {run_python(code, RAGKIT_THREADS=str(n)).stdout for n in (1, 2)}
     assert len(said) == 1
 
@@ -66,7 +75,7 @@ def test_answers_do_not_depend_on_the_number_of_threads() -> None:
 @pytest.mark.model
 def test_the_weights_load_once_a_process(llm: Local, monkeypatch: pytest.MonkeyPatch) -> None:
     llm("Hello")
-    monkeypatch.setattr(module, "_start", lambda threads: pytest.fail("loaded a second time"))
+    monkeypatch.setattr(module, "_start", lambda *a: pytest.fail("loaded a second time"))
     assert Local(max_tokens=2)("Hello")
 
 

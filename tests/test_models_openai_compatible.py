@@ -187,8 +187,15 @@ def test_the_local_models_own_server_gives_the_same_answers_tokens_and_schema() 
         here, there = local.generate("Name a colour.", top=2), remote.generate("Name a colour.", top=2)
         assert (there.text, there.tokens) == (here.text, here.tokens)
         assert there.prompt_tokens == here.prompt_tokens
-        again = remote.generate("Name a colour.")
-        assert again.cached_tokens > 0
+        assert remote.generate("Name a colour.", max_tokens=1).cached_tokens == 0
         assert remote.generate("Yes?", grammar='root ::= "yes" | "no"').text in ("yes", "no")
         schema = bounded_schema({"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}, 9)
         assert set(json.loads(remote.generate("Name a city.", schema=schema, max_tokens=60).text)) == {"city"}
+
+
+@pytest.mark.model
+def test_a_server_that_reuses_prefixes_reports_them_over_the_protocol() -> None:
+    with Local(reuse_prefix=True).serve() as address:
+        remote = OpenAICompatible(address, max_tokens=1)
+        assert remote.generate("Name a colour.").cached_tokens == 0
+        assert remote.generate("Name a country.").cached_tokens > 20

@@ -70,7 +70,7 @@ def test_a_miss_shows_the_prompt_its_key_the_nearest_items_and_the_command(tmp_p
 def test_a_task_without_a_file_misses_and_runs_no_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     import ragkit.models.local
 
-    monkeypatch.setattr(ragkit.models.local, "_start", lambda threads: pytest.fail("a model was started"))
+    monkeypatch.setattr(ragkit.models.local, "_start", lambda *a: pytest.fail("a model was started"))
     monkeypatch.setenv("RAGKIT_LLM", "http://127.0.0.1:9")
     with pytest.raises(RecordingMiss, match="no records"):
         Recording("never", folder=tmp_path)("p")
