@@ -32,10 +32,12 @@ from ragkit.graph.global_search import GlobalAnswer, Point, map_reduce, nearest_
 from ragkit.graph.hipporag import HippoRAG, Link, phrase_key, triples_from
 from ragkit.graph.local_search import LocalContext, LocalSearch, Match
 from ragkit.graph.merge import Edge, KnowledgeGraph, MergedClaim, Node, entity_key, merge
-from ragkit.graph.query_entities import capitalised_spans, known_names, model_entities
+from ragkit.graph.query_entities import JOINERS, TITLE_JOINERS, capitalised_spans, known_names, model_entities
 from ragkit.graph.reports import Report, build_reports, report_prompt
 
 __all__ = [
+    "JOINERS",
+    "TITLE_JOINERS",
     "Claim",
     "Community",
     "Edge",

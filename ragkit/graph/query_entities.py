@@ -8,7 +8,7 @@ knows. Each function returns names in the order of the question; no entity is ``
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from ragkit.base import LLM
 from ragkit.graph.extract import extract
@@ -22,18 +22,23 @@ _OPENERS = frozenset(
         "according name list give tell"
     )
 )
-_JOINERS = frozenset(tokenize("of the and de la le du di da del der von van"))
+JOINERS = frozenset(tokenize("of the and de la le du di da del der von van"))
+"""Small words that join two capitalised ones into one name."""
+TITLE_JOINERS = JOINERS | {"in", "for", "on"}
+"""The same for questions about books, films and songs; elsewhere "in" stands between two names more often."""
 _EDGES = ".,;:?!\"'“”‘’()[]"
 
 
-def capitalised_spans(question: str) -> list[str]:
-    """Runs of words that begin with a capital or a digit, joined over small words such as "of" between them.
+def capitalised_spans(question: str, joiners: Collection[str] = JOINERS) -> list[str]:
+    """Runs of words that begin with a capital or a digit, joined over ``joiners`` between them.
 
     A first word counts only if it is no question word. Punctuation is taken off and does not end a run ("Washington,
     D.C." is one span); a possessive ``'s`` is dropped and does. Scripts without capitals give nothing.
 
     >>> capitalised_spans("Who founded the University of Riverside's press in 1912?")
     ['University of Riverside', '1912']
+    >>> capitalised_spans("Who sang A Night in Tarnmouth?"), capitalised_spans("Who sang Rain in May?", TITLE_JOINERS)
+    (['A Night', 'Tarnmouth'], ['Rain in May'])
     """
     words = [word.strip(_EDGES) for word in question.split()]
     spans: list[list[str]] = []
@@ -45,7 +50,7 @@ def capitalised_spans(question: str) -> list[str]:
             run.append(bare)
             if bare == word:
                 continue
-        elif run and word.lower() in _JOINERS and following[:1].isupper():
+        elif run and word.lower() in joiners and following[:1].isupper():
             run.append(word)
             continue
         if run:

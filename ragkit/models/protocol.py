@@ -117,7 +117,7 @@ def check_schema(schema: object) -> Callable[[Any], Any]:
     ``fastjsonschema`` because importing ``jsonschema`` costs a second. It would fetch a schema that another machine
     holds, so such references are refused.
     """
-    import fastjsonschema  # type: ignore[import-untyped]
+    import fastjsonschema
 
     if not isinstance(schema, Mapping):
         raise ValueError(f"schema must be a JSON schema as a dict, got {type(schema).__name__}")

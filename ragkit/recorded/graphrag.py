@@ -7,6 +7,7 @@ step before it, whoever is asked: a model's answer shows what it makes of one st
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import lru_cache
 
@@ -15,12 +16,21 @@ from ragkit.base import LLM, Retriever
 from ragkit.corpus import Question
 from ragkit.graph.communities import Community, at_level, hierarchy
 from ragkit.graph.extract import extract_all
-from ragkit.graph.global_search import REDUCE_PROMPT, batches, map_prompt, map_reduce, nearest_prompt, nearest_reports
+from ragkit.graph.global_search import (
+    REDUCE_PROMPT,
+    batches,
+    map_prompt,
+    map_reduce,
+    nearest_prompt,
+    nearest_reports,
+    nearest_summaries,
+)
 from ragkit.graph.local_search import local_prompt
 from ragkit.graph.merge import KnowledgeGraph, merge
 from ragkit.graph.reports import Report, build_reports, notes_for, report_prompt
 from ragkit.models import Recording, embedder
 from ragkit.search import BM25, Dense, fuse_retrievers
+from ragkit.text import fill
 
 MAX_SIZE = 60
 """Communities larger than this are split again, at the next level."""
@@ -67,7 +77,7 @@ def questions() -> list[Question]:
 
 
 def two_steps(mapper: LLM, reducer: LLM) -> LLM:
-    """One model out of two: prompts that begin as the reduce prompt does go to ``reducer``, all others to ``mapper``."""
+    """One model out of two: prompts that begin as the reduce prompt does go to ``reducer``, others to ``mapper``."""
     opening = REDUCE_PROMPT.partition("$")[0]
     return lambda prompt: (reducer if prompt.startswith(opening) else mapper)(prompt)
 
@@ -77,6 +87,42 @@ def hybrid() -> Retriever:
     """BM25 and dense search over the whole index, fused."""
     index = corpus.load().index
     return fuse_retrievers([BM25(index), Dense(index, embedder())])
+
+
+JUDGE_PROMPT = """\
+Which of these themes does the answer state, in whatever words? A theme that it only touches does not count.
+Reply with the numbers, divided by commas, or with the word none.
+
+Themes:
+${themes}
+
+Answer:
+${answer}
+"""
+SYSTEMS = ("map_reduce", "nearest", "hybrid")
+
+
+def answers(question: Question) -> dict[str, str]:
+    """The hand answer of each of ``SYSTEMS`` to one question."""
+    steps = two_steps(Recording("global_map"), Recording("global_reduce"))
+    notes = passage_notes(question.text)
+    return {
+        "map_reduce": map_reduce(question.text, reports(), steps, MAP_BUDGET).answer,
+        "nearest": nearest_summaries(question.text, reports(), embedder(), Recording("global_nearest"), NEAREST).answer,
+        "hybrid": Recording("global_hybrid")(local_prompt(question.text, notes)),
+    }
+
+
+def judge_prompt(question: Question, answer: str) -> str:
+    """Ask which of the question's themes an answer states; the judge does not learn which system wrote it."""
+    themes = (f"{number}. {theme}" for number, theme in enumerate(question.themes, start=1))
+    return fill(JUDGE_PROMPT, themes="\n".join(themes), answer=answer)
+
+
+def judged_recall(question: Question, answer: str, judge: LLM) -> float:
+    """The share of the themes whose numbers the judge names."""
+    named = {int(number) for number in re.findall(r"\d+", judge(judge_prompt(question, answer)))}
+    return len(named & set(range(1, len(question.themes) + 1))) / len(question.themes)
 
 
 def report_prompts() -> Iterator[tuple[str, str]]:
@@ -129,10 +175,18 @@ def hybrid_prompts() -> Iterator[tuple[str, str]]:
         yield question.id, local_prompt(question.text, passage_notes(question.text))
 
 
+def judge_prompts() -> Iterator[tuple[str, str]]:
+    """One prompt a question and system."""
+    for question in questions():
+        for system, answer in answers(question).items():
+            yield f"{question.id}/{system}", judge_prompt(question, answer)
+
+
 TASKS = {
     "reports": report_prompts,
     "global_map": map_prompts,
     "global_reduce": reduce_prompts,
     "global_nearest": nearest_prompts,
     "global_hybrid": hybrid_prompts,
+    "global_judge": judge_prompts,
 }

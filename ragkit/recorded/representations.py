@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator
 
 from ragkit import corpus
@@ -29,4 +30,9 @@ def questions() -> Iterator[tuple[str, str]]:
         yield passage.id, questions_prompt(passage)
 
 
-TASKS = {"summaries": summaries, "questions": questions}
+def questions_sample(n: int = 20, seed: int = 0) -> Iterator[tuple[str, str]]:
+    """The prompts of ``n`` passages drawn by ``seed``: enough to set a small model's questions beside written ones."""
+    yield from sorted(random.Random(seed).sample(sorted(questions()), n))
+
+
+TASKS = {"summaries": summaries, "questions": questions, "questions_sample": questions_sample}

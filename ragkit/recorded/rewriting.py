@@ -1,8 +1,12 @@
-"""Two more experiments of the chapter on rewriting: a change of subject, and solved examples instead of instructions.
+"""More experiments of the chapter on rewriting: a change of subject, and solved examples instead of instructions.
 
 ``change_of_subject`` puts a question that stands alone behind talk about something else: the right rewrite is
 the question itself. ``few_shot_standalone`` and ``few_shot_decompose`` ask what ``standalone`` and ``decompose`` ask
 with solved examples in the prompt. The examples come from outside the corpus, so no question is among them.
+
+The two ``continued`` tasks have the same prompts, asked in another way: solved examples are a text to go on
+with, and a chat template around it makes it a message to reply to. ``python -m ragkit.recorded.rewriting`` records
+them, with the local model and without its template; ``rerecord`` would put the template back.
 """
 
 from __future__ import annotations
@@ -11,7 +15,12 @@ from collections.abc import Iterator
 
 from ragkit import corpus
 from ragkit.corpus import Question
+from ragkit.models import Local
+from ragkit.models.recording_tasks import rerecord
 from ragkit.query import few_shot_prompt, standalone_question_prompt
+
+AUTHOR = "SmolLM2-135M-Instruct, continuing the prompt without a chat template"
+"""Who answered the ``continued`` tasks."""
 
 STANDALONE_INSTRUCTION = "Turn the last message of the conversation into a question that stands alone."
 STANDALONE_LABELS = ("Conversation", "Question")
@@ -88,4 +97,20 @@ TASKS = {
     "change_of_subject": change_of_subject,
     "few_shot_standalone": few_shot_standalone,
     "few_shot_decompose": few_shot_decompose,
+    "continued_standalone": few_shot_standalone,
+    "continued_decompose": few_shot_decompose,
 }
+
+
+def record_continued() -> int:
+    """Record the ``continued`` tasks by plain continuation up to the end of the line; returns how many answers."""
+    local = Local(max_tokens=40, stop=("\n",))
+
+    def go_on(prompt: str) -> str:
+        return local.generate(prompt, raw=True, top=None).text
+
+    return rerecord(TASKS, go_on, "135M", AUTHOR, only=["continued_standalone", "continued_decompose"])
+
+
+if __name__ == "__main__":
+    print(f"{record_continued()} answers recorded")
