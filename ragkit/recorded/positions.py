@@ -1,7 +1,8 @@
 """Where the answer stands in a prompt: lists of colleagues to look up, and gold passages among distractors.
 
-Both experiments follow Liu et al., *Lost in the Middle* (TACL 2024): everything but the place of the answer stays the
-same. Left out: their long inputs (75 to 300 pairs, 10 to 30 documents), which a 135M model does not survive.
+Both follow Liu et al., *Lost in the Middle* (TACL 2024): everything but the place of the answer stays the same. The
+look-ups are recorded; a prompt with passages is long for the local model and is asked in the build, one at a time. Left
+out: their long inputs (75 to 300 pairs, 10 to 30 documents), which a 135M model does not survive.
 """
 
 from __future__ import annotations
@@ -35,6 +36,7 @@ CLOSED_PROMPT = """\
 Answer the question with a few words.
 
 Question: $question"""
+"""The reader's prompt without passages: what the model knows by itself."""
 
 NAMES = "Ada Bruno Clara Dario Elsa Felix Greta Hugo Irma Jonas Karin Lars Mona Nils Olga Paul Rosa Sven Tilda Viktor"
 CITIES = (
@@ -105,12 +107,10 @@ def gold_and_distractors(question: Question) -> tuple[Passage, list[Passage]]:
 
 
 def placed(question: Question, place: str) -> str:
-    """The prompt with the gold passage ``first``, ``middle`` or ``last``, ``alone``, or without passages (``closed``)."""
-    if place == "closed":
-        return fill(CLOSED_PROMPT, question=question.text)
+    """The prompt with the gold passage ``first``, ``middle`` or ``last`` among its distractors."""
+    if place not in PLACES:
+        raise ValueError(f"place must be one of {', '.join(PLACES)}, got {place!r}")
     gold, others = gold_and_distractors(question)
-    if place == "alone":
-        return answer_prompt(question.text, [gold])
     before = PLACES[place]
     return answer_prompt(question.text, [*others[:before], gold, *others[before:]])
 
@@ -120,11 +120,4 @@ def look_up() -> Iterator[tuple[str, str]]:
     yield from ((one.item, one.prompt) for one in lookups())
 
 
-def gold_places() -> Iterator[tuple[str, str]]:
-    """The single-fact questions, each with its gold passage in five ways."""
-    for question in corpus.load().select(cls="single_fact"):
-        for place in (*PLACES, "alone", "closed"):
-            yield f"{question.id}/{place}", placed(question, place)
-
-
-TASKS = {"look_up": look_up, "gold_places": gold_places}
+TASKS = {"look_up": look_up}
