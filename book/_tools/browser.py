@@ -162,7 +162,9 @@ def check(site: Path, pages: Sequence[str] | None = None) -> list[str]:
 
 
 def _html(site: Path) -> list[Path]:
-    return [p for p in site.rglob("*.html") if not p.relative_to(site).parts[0].startswith("_")]
+    """The pages of a site, without theme files and without those that only send the browser on to another page."""
+    pages = [p for p in site.rglob("*.html") if not p.relative_to(site).parts[0].startswith("_")]
+    return [p for p in pages if 'http-equiv="refresh"' not in p.read_text(encoding="utf-8").lower()]
 
 
 def _axe(axe: Any, page: Any) -> list[str]:
