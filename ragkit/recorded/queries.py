@@ -1,4 +1,4 @@
-"""Query transforms, one prompt a question of the classes that a transform is for, and of one that it should not help."""
+"""Query transforms: one prompt a question of the classes that a transform is for, and of one that it cannot help."""
 
 from __future__ import annotations
 
