@@ -1,8 +1,8 @@
 """Multi-query retrieval: ask the same thing in several wordings and fuse the lists by rank.
 
 The scheme known as RAG-Fusion (Rackauckas, 2024) and LangChain's ``MultiQueryRetriever``, with Reciprocal Rank Fusion
-(Cormack et al., 2009): a passage on which several wordings agree rises. The original question always takes part, so a
-set of poor paraphrases cannot lose it. Left out: weighting the original above the others.
+(Cormack et al., 2009): a passage on which several wordings agree rises. The original question always takes part, but
+with one vote: poor paraphrases that agree can outvote it. Left out: weighting the original above the others.
 """
 
 from __future__ import annotations
