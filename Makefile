@@ -52,8 +52,9 @@ format: $(STAMP)
 bench: $(STAMP)
 	for script in benchmarks/*.py; do $(PY) $$script || exit 1; done
 
+# JupyterLab would look for news and updates on its own.
 lab: $(STAMP)
-	$(BIN)/jupyter lab --notebook-dir=exercises
+	$(BIN)/jupyter lab --notebook-dir=exercises --LabApp.news_url=None --LabApp.check_for_updates_class=jupyterlab.NeverCheckForUpdate
 
 clean:
 	rm -rf _build .pytest_cache .mypy_cache .ruff_cache .hypothesis
