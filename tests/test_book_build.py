@@ -241,8 +241,6 @@ def test_the_examples_in_the_tools_hold(name: str) -> None:
 @pytest.mark.slow
 @pytest.mark.sandbox
 def test_the_whole_book_builds_cold_and_without_a_network(tmp_path: Path) -> None:
-    if "1" not in (os.environ.get("RAGKIT_FULL"), os.environ.get("RAGKIT_REQUIRE_ALL")):
-        pytest.skip("runs every cell of every chapter, minutes long: CI and make test-full run it")
     need_bubblewrap()
     for name in ("book", "ragkit", "exercises", "_config.yml", "_toc.yml", "requirements.txt"):
         (tmp_path / name).symlink_to(ROOT / name)

@@ -382,7 +382,6 @@ def test_unknown_damage_is_a_value_error(text: str, tmp_path: Path):
 # The notebook's own check
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("answer", ["right_pointers", "wrong_loses_turn"])
 def test_nbgrader_validate_agrees_on_the_visible_tests(answer: str, tmp_path: Path):
     source = (ROOT / "tests" / "submissions" / "interleave" / f"{answer}.py").read_text(encoding="utf-8")

@@ -14,7 +14,6 @@ bench = importlib.util.module_from_spec(SPEC)
 SPEC.loader.exec_module(bench)
 
 pytestmark = [
-    pytest.mark.slow,
     pytest.mark.skipif(not (bench.DEFAULT / "scifact").is_dir(), reason="the SciFact files are absent"),
 ]
 
