@@ -88,6 +88,12 @@ def test_one_changed_character_of_the_prompt_is_a_miss(tmp_path: Path) -> None:
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 
 
+def test_a_carriage_return_survives_the_file(tmp_path: Path) -> None:
+    given = row("q1", "What is red?", "one\r\ntwo\rthree\n", note="\r\n")
+    write_records("one", [given], tmp_path)
+    assert read_records("one", tmp_path) == [given]
+
+
 @settings(max_examples=50, deadline=None)
 @given(st.lists(st.tuples(texts.filter(bool), texts, texts, texts), max_size=6, unique_by=lambda t: t[1]))
 def test_what_is_written_is_read_back_character_for_character(entries: list[tuple[str, str, str, str]]) -> None:

@@ -127,7 +127,9 @@ def _as_toml(record: Record) -> str:
     import tomli_w
 
     row: dict[str, Any] = {k: v for k, v in dataclasses.asdict(record).items() if k != "note" or v}
-    return "[[record]]\n" + tomli_w.dumps(row, multiline_strings=True)
+    # TOML reads every line end in a multi-line string as "\n". On one line a carriage return is escaped, and kept.
+    readable = not any("\r" in value for value in row.values() if isinstance(value, str))
+    return "[[record]]\n" + tomli_w.dumps(row, multiline_strings=readable)
 
 
 def _check_consistent(records: Iterable[Record], task: str) -> None:
