@@ -155,6 +155,20 @@ SEEN = {
         "<details><summary>x</summary><p style='color:#bbb;background:#fff'>Pale</p></details>",
         "color-contrast",
     ),
+    "contrast of one among its likes": (
+        "<p>Words</p><p>Words</p><p style='color: #bbb; background: #fff'>Pale words</p>",
+        "color-contrast",
+    ),
+    "contrast of every other row": (
+        "<style>tr:nth-child(even) td {color: #bbb; background: #fff}</style>"
+        "<table><tr><td>one</td></tr><tr><td>two</td></tr><tr><td>three</td></tr></table>",
+        "color-contrast",
+    ),
+    "contrast in the dark": (
+        "<style>@media (prefers-color-scheme: dark) {p {color: #333; background: #222}}</style><p>Words</p>",
+        "(dark): axe serious color-contrast",
+    ),
+    "structure": ("<img src='data:image/gif;base64,R0lGODlhAQABAAAAACw='>", "axe critical image-alt"),
     "unset mathematics": ("<span class='math'>x</span>", "MathJax did not start"),
 }
 

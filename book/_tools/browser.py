@@ -54,6 +54,24 @@ WIDE = """() => {
   const last = [...document.body.querySelectorAll('*')].filter(sticksOut).pop();
   return root.scrollWidth + ' pixels wide' + (last ? ', at ' + last.outerHTML.slice(0, 120) : '');
 }"""
+# An element's colours follow from the tags, classes and styles on its way up, and in a striped table from its row. A page
+# has thousands of elements and a few hundred such ways, and what axe-core takes for colours grows with all of them (18 s
+# of 20 on a chapter), passed over or not. So one element of each way stays, and the others leave the page before.
+ONE_OF_EACH = """() => {
+  const ways = new Map(), seen = new Set(), kept = new Set();
+  const step = e => e.tagName + '.' + e.getAttribute('class') + (e.getAttribute('style') || '')
+    + (e.tagName === 'TR' ? e.rowIndex % 2 : '');
+  const all = [...document.body.querySelectorAll('*')];
+  for (const e of all) {
+    const way = (ways.get(e.parentElement) || '') + ' > ' + step(e);
+    ways.set(e, way);
+    if (!seen.has(way)) for (let a = e; a && !kept.has(a); a = a.parentElement) kept.add(a);
+    seen.add(way);
+  }
+  for (const e of all) if (!kept.has(e)) e.remove();
+}"""
+# Rules that look at colours run once a theme, the others once.
+COLOURS = ["color-contrast", "link-in-text-block"]
 UNSET = """async () => {
   if (!document.querySelector('.math')) return 0;
   if (!window.MathJax || !MathJax.startup || !MathJax.startup.promise) return -1;
@@ -152,7 +170,7 @@ def check(site: Path, pages: Sequence[str] | None = None) -> list[str]:
                 page.evaluate(UNFOLD)
                 if theme == THEMES[0] and (wide := page.evaluate(WIDE)):
                     found.append(f"scrolls sideways at {PHONE['width']} pixels: {wide}")
-                found += _axe(axe, page)
+                found += _axe(axe, page, structure=theme == THEMES[0])
                 problems += [f"{name} ({theme}): {one}" for one in dict.fromkeys(found)]
                 found.clear()
             page.context.close()
@@ -167,11 +185,18 @@ def _html(site: Path) -> list[Path]:
     return [p for p in pages if 'http-equiv="refresh"' not in p.read_text(encoding="utf-8").lower()]
 
 
-def _axe(axe: Any, page: Any) -> list[str]:
+def _axe(axe: Any, page: Any, structure: bool) -> list[str]:
+    """What axe-core finds about the structure of a page, where wanted, and about its colours; leaves a thinned page."""
     # Preloading makes axe itself fetch the style sheets again, from addresses that it gets wrong.
-    result = axe.run(page, options={"preload": False})
+    options = {"preload": False, "resultTypes": ["violations"]}
+    violations = []
+    if structure:
+        rules = {rule: {"enabled": False} for rule in COLOURS}
+        violations += axe.run(page, options=options | {"rules": rules}).response["violations"]
+    page.evaluate(ONE_OF_EACH)
+    violations += axe.run(page, options=options | {"runOnly": COLOURS}).response["violations"]
     found = []
-    for violation in result.response["violations"]:
+    for violation in violations:
         if violation["impact"] in LEVELS:
             where = violation["nodes"][0]
             more = f" and {n - 1} more" if (n := len(violation["nodes"])) > 1 else ""
