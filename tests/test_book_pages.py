@@ -49,6 +49,37 @@ def test_a_chapter_follows_the_arc(chapter: str) -> None:
     assert re.search(r"About \d+ minutes", text)
 
 
+LONGEST = {"open": 8, "folded": 16, "imports": 12}
+
+
+def too_long(text: str) -> list[str]:
+    """The code cells that are longer than a reader takes in at once; the first cell of a page imports and sets up."""
+    found = []
+    for n, cell in enumerate(re.finditer(r"^```\{code-cell\}.*?\n(.*?)^```", text, re.MULTILINE | re.DOTALL)):
+        options, code = re.fullmatch(r"((?:---\n.*?^---\n)?)(.*)", cell[1], re.MULTILINE | re.DOTALL).groups()  # type: ignore[union-attr]
+        lines = [line for line in code.splitlines() if line.strip()]
+        tags = options + "".join(line for line in lines if line.startswith(":tags:"))
+        kind = "folded" if re.search(r"(hide|remove)-(input|cell)", tags) else "imports" if n == 0 else "open"
+        length = sum(not line.startswith(":tags:") for line in lines)
+        if length > LONGEST[kind]:
+            line = text[: cell.start()].count("\n") + 1
+            found.append(f"line {line}: {length} lines of {LONGEST[kind]}")
+    return found
+
+
+def test_a_long_cell_is_noticed() -> None:
+    nine = "x = 1\n" * 9
+    page = "```{{code-cell}} python\nimport os\n```\n```{{code-cell}} python\n{}" + nine + "```\n"
+    assert too_long(page.format("")) == ["line 4: 9 lines of 8"]
+    assert too_long(page.format(":tags: [hide-input]\n")) == []
+    assert too_long(page.format("---\ntags: [remove-input]\n---\n" + nine)) == ["line 4: 18 lines of 16"]
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_cells_are_short(chapter: str) -> None:
+    assert too_long(source(chapter)) == []
+
+
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_promises_nothing_that_is_not_there(page: str) -> None:
     assert not re.search(r"coming soon|to be written|\bTODO\b|\bTBD\b", source(page), re.IGNORECASE)

@@ -15,9 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ragkit import corpus
+from ragkit.corpus import Corpus, phrases, tickets
 from ragkit.corpus import __main__ as cli
-from ragkit.corpus import check as checker
-from ragkit.corpus import phrases, tickets
 from ragkit.corpus.check import Minimums, check, read_leniently
 from ragkit.models import Record, record_key, write_records
 from ragkit.models.shapes import chat_prompt
@@ -287,6 +286,8 @@ def broken_question(**changes):
         ("no_answer", {"relevant": {}}, "answer-not-empty"),
         ("no_retrieval", {}, "relevant-not-empty"),
         ("theme", {"relevant": {}}, "themes-empty"),
+        ("theme", {"relevant": {}, "answer": "It cuts out.", "themes": ["switches off | cuts out"]}, None),
+        ("theme", {"relevant": {}, "answer": "It breaks.", "themes": ["breaks", "switches off"]}, "theme-unnamed"),
         ("follow_up", {}, "history-empty"),
     ],
 )
@@ -346,11 +347,34 @@ def test_a_passage_with_both_anchor_and_answer_is_a_fault(tmp_path):
     assert "kettle-old/warranty" in found[0].message
 
 
+def school(text):
+    return f"---\nid: school\ntitle: A school\nkind: press\ndate: 2023-01-01\n---\n## opening\n{text}\n"
+
+
+def told(*passages):
+    """The two hops with these passages declared as mentions."""
+    return {"multi_hop": HOP.replace('anchor = "', f'mentions = {json.dumps(passages)}\nanchor = "')}
+
+
+def test_an_answer_in_a_passage_that_is_not_gold_is_a_fault_unless_it_is_declared(tmp_path):
+    """Whoever looks for the answer in what was found would credit a passage that does not help."""
+    documents = (KETTLE, OLD, TINDALL, school("Lorne Ashby opened it."))
+    found = faults_of(world(tmp_path / "w", documents))
+    assert {(f.kind, f.where) for f in found} == {("answer-elsewhere", "hop-1"), ("answer-elsewhere", "hop-2")}
+    assert kinds(world(tmp_path / "v", documents, told("school/opening"))) == set()
+    assert kinds(world(tmp_path / "u", (*documents[:3], school("It lies among ashby trees.")))) == set(), "no name"
+
+
+@pytest.mark.parametrize("passage", ["kettle-old/warranty", "nowhere/at-all", "tindall/owner"])
+def test_a_declared_mention_must_hold_the_answer_and_be_no_gold(tmp_path, passage):
+    assert kinds(world(tmp_path / "w", questions=told(passage))) == {"mentions"}
+
+
 def test_a_distractor_with_both_anchor_and_answer_is_a_fault(tmp_path):
     found, _ = read_leniently(world(tmp_path / "w"), 3)
     leak = corpus.ticket_passages(1)[0]
     bad = type(leak)(leak.id, "My Aster kettle was praised by Lorne Ashby.", leak.title, leak.meta)
-    shortcut = checker.Corpus(found.root, found.documents, [bad], found.questions)
+    shortcut = Corpus(found.root, found.documents, [bad], found.questions)
     assert {fault.kind for fault in check(shortcut, NONE)} == {"shortcut"}
 
 
@@ -498,6 +522,12 @@ def test_the_generated_distribution_is_exact_and_shuffled(sample):
         assert abs(first_half[label] - 15 * percent) <= 5 * (30 * percent / 4) ** 0.5
     runs = sum(a.theme != b.theme for a, b in pairwise(sample))
     assert runs > 2400
+
+
+def test_the_tickets_of_a_seed_never_change():
+    """Labels, recordings and figures of the book stand on these texts; a phrase moved in the file changes them all."""
+    written = "\n".join(map(repr, tickets.generate(4000, 0)))
+    assert content_hash(written) == "be366c4e6acc5fefa8ff77c30fcc2d205627783df366bcaf97052ed8b67aaa51"
 
 
 def test_tickets_are_deterministic_by_seed():

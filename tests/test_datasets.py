@@ -214,6 +214,23 @@ def test_a_damaged_gzip_is_a_named_error(tmp_path):
         datasets.read_hotpotqa(path)
 
 
+@pytest.mark.parametrize("name", ["h.json", "h.jsonl"])
+def test_a_file_that_is_not_utf8_is_a_named_error(tmp_path, name):
+    path = tmp_path / name
+    path.write_bytes(b'[{"_id": "Z\xfcrich"}]')
+    with pytest.raises(ValueError, match=rf"^{name}: "):
+        datasets.read_hotpotqa(path)
+
+
+def test_judgements_that_are_not_utf8_are_a_named_error(tmp_path):
+    (tmp_path / "qrels").mkdir()
+    (tmp_path / "corpus.jsonl").write_text('{"_id": "d1", "text": "Red."}\n')
+    (tmp_path / "queries.jsonl").write_text('{"_id": "q1", "text": "Red?"}\n')
+    (tmp_path / "qrels" / "test.tsv").write_bytes(b"q1\td\xfc\t1\n")
+    with pytest.raises(ValueError, match=r"^test.tsv: cannot be read"):
+        datasets.read_beir(tmp_path)
+
+
 def test_scifact_has_its_published_size(data):
     dataset = datasets.read_beir(data / "scifact")
     assert (len(dataset.passages), len(dataset.questions)) == (5183, 300)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import graspologic_native
 import igraph
 import networkx as nx
 import pytest
@@ -91,6 +92,81 @@ def test_reversed_duplicates_add_up_where_published_code_keeps_the_last() -> Non
     assert modularity(halves, parts) == pytest.approx(modularity(club, parts))
 
 
+def pulled(weights: tuple[float, float]) -> dict[tuple[str, str], float]:
+    """Two triangles and ``m``, tied to the left by 3 and to the right by a pair that is listed in both directions."""
+    triangles = {(f"{side}{i}", f"{side}{j}"): 2.0 for side in "lr" for i, j in ((0, 1), (0, 2), (1, 2))}
+    return {**triangles, ("l0", "m"): 3.0, ("m", "r0"): weights[0], ("r0", "m"): weights[1]}
+
+
+@pytest.mark.parametrize("weights", [(4.0, 1.0), (1.0, 4.0), (2.5, 2.5)])
+def test_the_weights_of_both_directions_add_up_whichever_row_is_the_last(weights) -> None:
+    summed = ["m", "r0", "r1", "r2"]  # 5 pulls m to the right; the row of 1 or 2.5 alone would leave it on the left
+    assert summed in louvain(pulled(weights))
+    assert summed in leiden(pulled(weights))
+    assert tuple(summed) in [c.members for c in hierarchy(pulled(weights)) if c.level == 0]
+    assert modularity(pulled(weights), leiden(pulled(weights))) == pytest.approx(
+        modularity(pulled((5.0, 0.0)), leiden(pulled((5.0, 0.0))))
+    )
+
+
+# A tree of eleven nodes on which Louvain's greedy moves can take the middle out of a community.
+TREE = {
+    ("a", "b"): 5.0, ("a", "c"): 5.0, ("a", "d"): 3.0, ("d", "e"): 5.0, ("a", "f"): 1.0,
+    ("c", "g"): 5.0, ("a", "h"): 5.0, ("f", "i"): 5.0, ("e", "j"): 5.0, ("h", "k"): 5.0,
+}  # fmt: skip
+
+
+def test_louvain_may_leave_a_community_in_pieces_and_leiden_does_not() -> None:
+    graph = nx.Graph(list(TREE))
+
+    def in_pieces(method) -> int:
+        runs = (method(TREE, seed=seed, resolution=0.3) for seed in range(40))
+        return sum(not nx.is_connected(graph.subgraph(part)) for parts in runs for part in parts)
+
+    assert in_pieces(louvain) > 0
+    assert in_pieces(leiden) == 0
+
+
+@pytest.mark.parametrize("method", [louvain, leiden])
+def test_a_random_graph_has_communities_too_so_finding_some_proves_no_structure(method) -> None:
+    graph = nx.gnp_random_graph(60, 0.08, seed=1)
+    edges = {(f"{a:02}", f"{b:02}"): 1.0 for a, b in graph.edges}
+    parts = method(edges)
+    assert len([part for part in parts if len(part) > 2]) > 3
+    assert modularity(edges, parts) > 0.25
+
+
+@pytest.mark.parametrize("method", [louvain, leiden])
+def test_weights_resolution_and_seed_reach_the_library(method) -> None:
+    square = {("a", "b"): 9.0, ("c", "d"): 9.0, ("b", "c"): 1.0, ("a", "d"): 1.0}
+    assert method(square) == [["a", "b"], ["c", "d"]]
+    assert method({(a, d): 10 - w for (a, d), w in square.items()}) == [["a", "d"], ["b", "c"]]
+    assert len(method(karate(), resolution=0.1)) == 1
+    assert len(method(karate(), resolution=4.0)) > len(method(karate()))
+    tied = {(f"{i:02}", f"{(i + 1) % 30:02}"): 1.0 for i in range(30)}  # a ring: where to cut is up to the seed
+    assert len({str(method(tied, seed=seed)) for seed in range(10)}) > 1
+
+
+def test_the_defaults_of_the_hierarchy_are_graphrags() -> None:
+    club = karate()
+    rows = graspologic_native.hierarchical_leiden(
+        [(a, b, w) for (a, b), w in sorted(club.items())],
+        resolution=1.0,
+        randomness=0.001,
+        iterations=1,
+        use_modularity=True,
+        max_cluster_size=10,
+        seed=0xDEADBEEF,
+    )
+    theirs = {(row.level, row.cluster) for row in rows}
+    members = {key: {row.node for row in rows if (row.level, row.cluster) == key} for key in theirs}
+    assert len(theirs) > len({key for key in theirs if key[0] == 0})  # something was split again
+    assert sorted((level, sorted(members[level, c])) for level, c in theirs) == sorted(
+        (c.level, list(c.members)) for c in hierarchy(club)
+    )
+    assert sorted(c.level for c in hierarchy(club, resolution=3.0)) != sorted(c.level for c in hierarchy(club))
+
+
 def test_all_components_are_kept_and_isolated_nodes_are_communities_of_level_zero() -> None:
     found = hierarchy({**two_cliques(4), ("x", "y"): 1.0}, nodes=["alone"])
     members = {name for c in found if c.level == 0 for name in c.members}
@@ -99,6 +175,8 @@ def test_all_components_are_kept_and_isolated_nodes_are_communities_of_level_zer
 
 
 def test_an_empty_graph_has_no_hierarchy_where_the_library_raises() -> None:
+    with pytest.raises(Exception, match="EmptyNetworkError"):
+        graspologic_native.hierarchical_leiden([], seed=1)
     assert hierarchy({}) == []
     assert cover([], 3) == {}
     assert [c.members for c in hierarchy({}, nodes=["b", "a"])] == [("a",), ("b",)]

@@ -78,6 +78,49 @@ def test_node_specificity_is_one_over_the_passages_that_hold_the_phrase() -> Non
     assert [link.weight for link in build(["Maren Oakes", "Aster"], node_specificity=False).link("q")] == [1.0, 1.0]
 
 
+def test_an_entity_is_linked_however_far_by_default_and_not_below_min_similarity() -> None:
+    index = build(["2019", "Aster"])
+    far, near = index.link("q")  # no phrase is a year, and the paper takes the nearest all the same
+    assert far.cosine < 0.2
+    assert near == Link("aster", "aster", pytest.approx(1.0), 1.0)
+    assert [link.entity for link in build(["2019", "Aster"], min_similarity=0.8).link("q")] == ["aster"]
+    assert len(build(["2019", "Aster"], min_similarity=far.cosine).link("q")) == 2  # the bound itself is kept
+    assert scored(build(["2019", "Aster"], min_similarity=0.8)) == pytest.approx(scored(build(["Aster"])))
+
+
+def test_a_question_that_loses_all_its_links_goes_to_the_fallback() -> None:
+    careful = build(["2019"], min_similarity=0.8)
+    assert careful.link("q") == []
+    assert [hit.id for hit in careful("text 3", 1)] == ["p3"]
+
+
+def test_an_edge_weighs_as_many_triples_as_name_its_pair_in_whichever_direction() -> None:
+    triples = {
+        "p0": [("hub", "makes", "often"), ("often", "comes from", "hub"), ("hub", "knows", "once")],
+        "p1": [("hub", "makes", "often")],
+    }
+    index = HippoRAG(PASSAGES, triples, trigrams, lambda q: ["hub"], synonym_threshold=None)
+    row = dict(zip(index.phrases, index.graph.matrix.toarray()[:, index.phrases.index("hub")], strict=True))
+    assert row == {"hub": 0.0, "often": pytest.approx(3 / 4), "once": pytest.approx(1 / 4)}
+
+
+def test_the_synonym_threshold_is_reached_by_equality_and_is_0_8_with_100_a_phrase_unless_given() -> None:
+    vectors = np.array([[1.0, 0.0], [0.75, np.sqrt(1 - 0.75**2)]], dtype=np.float32)
+    assert len(synonym_pairs(["abc", "def"], vectors, 0.75, 5)) == 2
+    assert synonym_pairs(["abc", "def"], vectors, 0.7501, 5) == []
+    cosines = [1.0, 0.81, 0.79, 0.1]
+    table = {name: [c, np.sqrt(1 - c * c)] for name, c in zip(["aaa", "bbb", "ccc", "ddd"], cosines, strict=True)}
+    table |= {f"far{i}": [0.0, -1.0] for i in range(130)}
+    triples = {"p0": [("aaa", "r", "ddd"), ("bbb", "r", "ddd"), ("ccc", "r", "ddd")]}
+    triples["p1"] = [(f"far{i}", "r", "ddd") for i in range(130)]
+    index = HippoRAG(PASSAGES, triples, lambda texts: np.float32([table[t] for t in texts]), lambda q: ["aaa"])
+    reached = np.flatnonzero(index.graph.matrix.toarray()[:, index.phrases.index("aaa")])
+    assert {index.phrases[i] for i in reached} == {"bbb", "ddd"}  # ccc is 0.79 away; ddd is linked by its fact
+    # Of 130 phrases at one place each has its 100 first ones: the last has an edge with none of the 29 before it.
+    last = index.graph.matrix.toarray()[:, index.phrases.index("far99")]
+    assert np.count_nonzero(last) == 101
+
+
 def test_two_entities_that_link_to_one_phrase_seed_it_once() -> None:
     twice = build(["Maren Oakes", "Maren Oake", "Aster"])
     assert [link.phrase for link in twice.link("q")] == ["maren oakes", "maren oakes", "aster"]
@@ -174,6 +217,9 @@ def test_bad_input_is_named() -> None:
         HippoRAG(PASSAGES, {"nope": []}, trigrams, lambda q: [])
     with pytest.raises(ValueError, match="restart"):
         build([], restart=0.0)
+    for bad in (1.1, -1.1, float("nan")):
+        with pytest.raises(ValueError, match="min_similarity"):
+            build([], min_similarity=bad)
     with pytest.raises(ValueError, match="passages"):
         HippoRAG([PASSAGES[0]] * 2, {}, trigrams, lambda q: [])
     with pytest.raises(ValueError, match="k must"):

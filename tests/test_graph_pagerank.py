@@ -205,6 +205,23 @@ def test_bad_input_is_named() -> None:
         personalized_pagerank(CYCLE, ["A"], 2.0, 1)
 
 
+def test_seeds_of_no_weight_raise_a_named_error_where_networkx_divides_by_zero() -> None:
+    zero = {"a": 0.0, "b": 0.0}
+    with pytest.raises(ZeroDivisionError):
+        nx.pagerank(nx.DiGraph([("a", "b")]), personalization=zero)
+    with pytest.raises(igraph.InternalError, match="reset"):
+        igraph.Graph([(0, 1)]).personalized_pagerank(reset=[0.0, 0.0])
+    with pytest.raises(ValueError, match="nowhere to restart"):
+        transition({("a", "b"): 1.0}).seeds(zero)
+
+
+def test_restart_read_as_following_is_seen_everywhere_but_at_one_half() -> None:
+    graph = nx.DiGraph(list(DANGLING))
+    for restart, same in ((0.15, False), (0.3, False), (0.5, True), (0.85, False)):
+        mistaken = nx.pagerank(graph, alpha=restart, personalization={"a": 1.0}, tol=1e-13, max_iter=5000)
+        assert (scores(DANGLING, {"a": 1.0}, restart) == pytest.approx(mistaken, abs=1e-6)) is same
+
+
 def test_a_graph_too_large_for_a_dense_matrix_is_walked() -> None:
     n = 100_000  # dense, this would take 80 GB
     edges = {(str(i), str((i * 7 + 1) % n)): 1.0 for i in range(n)}

@@ -54,11 +54,19 @@ def test_what_json_writes_is_read_back_from_the_middle_of_prose(value: dict[str,
     [
         (85, 85.0), ("85.5", 85.5), ("85%", 85.0), ("Score: 85", 85.0), ("85/100", 85.0), ("8/10", 80.0),
         ("0.85/1", 85.0), ("4 out of 5", 80.0), (0.85, 0.85), (130, 100.0), (-3, 0.0), ("very high", None),
+        ("Relevance: 0.85/1", 85.0), ("85 %", 85.0), (7, 7.0),
         (None, None), (True, None), (float("nan"), None), ([], None), ("1/0", 1.0), ("1e400", None),
     ],
 )  # fmt: skip
 def test_scores(value: object, score: float | None) -> None:
     assert read_score(value) == score
+
+
+@pytest.mark.parametrize(
+    ("value", "score"), [("85%", 8.5), ("85 %", 8.5), ("0.85/1", 8.5), ("8/10", 8.0), ("7", 7.0), (85, 10.0)]
+)
+def test_a_percentage_and_a_fraction_bring_their_scale_and_a_bare_number_has_the_one_asked_for(value, score) -> None:
+    assert read_score(value, scale=10.0) == score
 
 
 def test_numbers_inside_words_are_no_numbers() -> None:

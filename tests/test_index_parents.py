@@ -19,7 +19,7 @@ from ragkit.index import (
     summaries,
     summary_prompt,
 )
-from ragkit.search import BM25, Dense
+from ragkit.search import BM25, Dense, fuse_retrievers
 
 
 def child(name, text="x"):
@@ -125,6 +125,13 @@ def test_with_bm25_a_small_child_finds_its_large_parent():
     parents = [Passage("A", "Long talk. The kettle boils fast. More talk."), Passage("B", "The lamp dims.")]
     children = [child("A0", "The kettle boils fast."), child("A1", "Long talk."), child("B0", "The lamp dims.")]
     assert [hit.text for hit in ParentChild(parents, children, BM25)("kettle", 5)] == [parents[0].text]
+
+
+def test_parents_come_under_their_own_ids_so_that_fusion_with_another_search_meets_them():
+    parents = [Passage("A", "The kettle boils fast."), Passage("B", "The lamp dims.")]
+    children = [child("A0", "The kettle boils fast."), child("B0", "The lamp dims.")]
+    fused = fuse_retrievers([ParentChild(parents, children, BM25), BM25(parents)])("kettle", 5)
+    assert [(hit.id, hit.score) for hit in fused] == [("A", 2 / 61)]
 
 
 def test_orphans_and_repeated_ids_are_refused():

@@ -74,6 +74,14 @@ def test_recall_of_all_differs_from_mean_recall():
     assert [metrics.all_recall_at_k(ids, relevant, 2) for ids in lists] == [0.0, 1.0]
 
 
+def test_any_share_and_all_are_three_measures_though_each_is_called_recall_somewhere():
+    """Found at all ("hit", "pass@k"), HippoRAG's share, and fast-graphrag's "perfect retrieval", on one list."""
+    ranked, relevant = ["x", "a", "y", "b"], ["a", "b", "c", "d"]
+    found_at_all = metrics.reciprocal_rank(ranked, relevant, 4) > 0
+    share, every = metrics.recall_at_k(ranked, relevant, 4), metrics.all_recall_at_k(ranked, relevant, 4)
+    assert (float(found_at_all), share, every) == (1.0, 0.5, 0.0)
+
+
 @plain
 @given(rankings, gains, st.integers(0, 14))
 def test_ranking_measures_stay_in_bounds_and_all_implies_full(ranked, relevant, k):
@@ -382,6 +390,29 @@ def test_queries_missing_from_a_run_score_zero_where_pytrec_eval_omits_them():
     assert len(theirs) == 2
     assert np.mean([row["recall_5"] for row in theirs.values()]) == 1.0
     assert result.interval("recall").mean == pytest.approx(2 / 3)
+
+
+def test_a_gain_is_the_paired_bootstrap_of_two_runs_and_by_class_sets_their_intervals_side_by_side():
+    asked = [Question(f"q{n}", "vague" if n % 2 else "single_fact", "dev", "text", relevant={"p": 3}) for n in range(6)]
+    found = metrics.evaluate_run({q.id: ["p"] for q in asked}, asked)
+    some = metrics.evaluate_run({q.id: ["p"] for q in asked[:3]}, asked)
+    assert found.gain(some) == metrics.paired_bootstrap([1] * 6, [1, 1, 1, 0, 0, 0])
+    assert found.gain(some, cls="vague") == metrics.paired_bootstrap([1, 1, 1], [1, 0, 0])
+    assert some.gain(found, "rr").mean == -0.5
+    rows = metrics.by_class({"all": found, "some": some})
+    assert [row["class"] for row in rows] == ["single fact", "vague", "all 6"]
+    assert rows[1]["all"] == found.interval("recall", "vague")
+    assert rows[1]["some"] == some.interval("recall", "vague")
+    assert metrics.by_class({}) == []
+
+
+def test_runs_over_other_questions_are_not_compared():
+    asked = [Question(f"q{n}", "vague", "dev", "text", relevant={"p": 3}) for n in range(2)]
+    one, other = metrics.evaluate_run({}, asked), metrics.evaluate_run({}, asked[::-1])
+    with pytest.raises(ValueError, match="over must have scored the same questions"):
+        one.gain(other)
+    with pytest.raises(ValueError, match="results must have scored the same questions: one, other"):
+        metrics.by_class({"one": one, "other": other})
 
 
 def test_evaluation_refuses_what_it_cannot_mean():

@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 
 from ragkit.models import Record, Recording, RecordingMiss, StandIn, read_records, record_key, write_records
 from ragkit.models.recording_cli import main
-from ragkit.models.recording_tasks import load_tasks, missing, prompts_of, rekey, rerecord, stale
+from ragkit.models.recording_runs import rerecord, run_log
+from ragkit.models.recording_tasks import load_tasks, missing, prompts_of, rekey, stale
 
 DAY = datetime.date(2026, 11, 29)
 CONVERSATION = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Why?"}]
@@ -212,10 +213,75 @@ def test_rerecord_asks_every_prompt_and_replaces_only_its_own_answers(tmp_path: 
         rerecord(TASKS, llm, "hand", "us", tmp_path)
 
 
-def test_an_interrupted_rerecord_keeps_what_was_answered(tmp_path: Path) -> None:
+def test_an_interrupted_rerecord_keeps_what_was_answered_and_goes_on(tmp_path: Path) -> None:
+    write_records("one", [row("q2", "What is blue?", "of old", "135M")], tmp_path)
     with pytest.raises(LookupError):
         rerecord(TASKS, StandIn({"What is red?": "red"}), "135M", "a model", tmp_path)
-    assert [r.item for r in read_records("one", tmp_path)] == ["q1"]
+    assert {r.item: r.response for r in read_records("one", tmp_path)} == {"q1": "red", "q2": "of old"}
+    rest = StandIn(lambda prompt: "later")
+    assert rerecord(TASKS, rest, "135M", "a model", tmp_path) == 2
+    assert rest.prompts[0] == "What is blue?", "what this run had answered is not asked again, the older answer is"
+    assert {r.item: r.response for r in read_records("one", tmp_path)} == {"q1": "red", "q2": "later"}
+    assert not list(tmp_path.glob("*.log"))
+    assert rerecord(TASKS, StandIn(lambda prompt: "new"), "135M", "a model", tmp_path) == 3, "that run was over"
+
+
+KILLED = """
+import sys, time
+from pathlib import Path
+from ragkit.models.recording_runs import rerecord, run_log
+
+def llm(prompt):
+    if prompt == "p3":
+        print("asked p3", flush=True)
+        time.sleep(60)
+    return f"answer to {prompt}"
+
+rerecord({"many": lambda: [(f"q{i}", f"p{i}") for i in range(6)]}, llm, "135M", "a model", Path(sys.argv[1]))
+"""
+
+
+def test_a_killed_run_loses_only_the_answer_under_way(tmp_path: Path) -> None:
+    """SIGKILL runs no ``finally``: what is not on disk at that moment is gone."""
+    with subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path)], stdout=subprocess.PIPE, text=True) as run:
+        assert run.stdout is not None
+        assert run.stdout.readline() == "asked p3\n"
+        run.kill()
+    assert run.returncode != 0
+    assert [r.item for r in read_records("many", tmp_path)] == ["q0", "q1", "q2"]
+    llm = StandIn(lambda prompt: f"answer to {prompt}")
+    tasks = {"many": lambda: [(f"q{i}", f"p{i}") for i in range(6)]}
+    assert rerecord(tasks, llm, "135M", "a model", tmp_path) == 3
+    assert llm.prompts == ["p3", "p4", "p5"]
+    assert {r.response for r in read_records("many", tmp_path)} == {f"answer to p{i}" for i in range(6)}
+    assert [path.name for path in tmp_path.iterdir()] == ["many.toml"]
+
+
+def test_a_broken_run_by_somebody_else_is_not_gone_on_with(tmp_path: Path) -> None:
+    with pytest.raises(LookupError):
+        rerecord(TASKS, StandIn({"What is red?": "red"}), "135M", "a model", tmp_path, only=["one"])
+    assert run_log("one", "135M", tmp_path).read_text() == f"a model\n{record_key('What is red?')}\n"
+    assert rerecord(TASKS, StandIn(lambda p: "x"), "135M", "another model", tmp_path, only=["one"]) == 2
+    assert {r.author for r in read_records("one", tmp_path)} == {"another model"}
+
+
+def test_two_items_with_one_prompt_share_one_answer(tmp_path: Path) -> None:
+    llm = StandIn(lambda prompt: f"{len(llm.prompts)}")
+    assert rerecord({"one": lambda: [("a", "p"), ("b", "p")]}, llm, "135M", "a model", tmp_path) == 1
+    assert Recording("one", "135M", tmp_path)("p") == "1"
+
+
+def test_missing_names_a_task_that_fails_and_lists_the_others(
+    tmp_path: Path, capsys: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken() -> list[tuple[str, str]]:
+        raise ZeroDivisionError("no figures")
+
+    monkeypatch.setitem(TASKS, "zero", broken)  # type: ignore[arg-type]
+    assert main(["missing", HERE, "--folder", str(tmp_path)]) == 1
+    said = capsys.readouterr()
+    assert "one  q1  key" in said.out
+    assert "zero  cannot be listed: ZeroDivisionError: no figures" in said.err
 
 
 def test_an_item_with_two_prompts_is_refused() -> None:

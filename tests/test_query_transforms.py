@@ -1,5 +1,7 @@
 """Query transforms: what is asked of the model, how its reply is read, and which searches follow."""
 
+import importlib
+import re
 from functools import partial
 
 import pytest
@@ -8,6 +10,8 @@ from hypothesis import strategies as st
 
 from ragkit import query as q
 from ragkit.base import Hit, Passage
+from ragkit.models import read_records
+from ragkit.query.replies import without_label
 from ragkit.search import BM25
 
 NASTY = 'What is {x} for $5, "$question" and ${n}?'
@@ -57,6 +61,55 @@ def recording(results, asked):
 )
 def test_one_line_reads_the_first_line_that_says_something(reply, line):
     assert q.one_line(reply, "fallback") == line
+
+
+@pytest.mark.parametrize(
+    ("line", "kept"),
+    [
+        ("Question: Is it red?", "Is it red?"),
+        ("Particular: Is it red?\nGeneral:", "Is it red?"),
+        ("**Step-back question:** Is it red?", "Is it red?"),
+        ("Rewritten query: red kettle", "red kettle"),
+        ("The user’s query is: red kettle", "red kettle"),
+        ("The answer to this question is: Question: Is it red?", "Is it red?"),
+        ("Better query:\nred kettle", "red kettle"),
+        ("ACME: revenue 2019?", "ACME: revenue 2019?"),
+        ("12:30", "12:30"),
+        ("Open at 12:30: which store?", "Open at 12:30: which store?"),
+        ("Lid: description and cleaning", "Lid: description and cleaning"),
+        ("The error message is: E40", "The error message is: E40"),
+        ("price match policy: will it match?", "price match policy: will it match?"),
+        ("ORD-482913: original answer?", "ORD-482913: original answer?"),
+        ("the: what does it mean", "the: what does it mean"),
+        ("What is the question: red or blue?", "What is the question: red or blue?"),
+    ],
+)
+def test_a_label_goes_and_content_before_a_colon_stays(line, kept):
+    assert q.one_line(line, "fallback") == kept
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.text(st.characters(exclude_characters=":\n\r"), max_size=30), st.text(max_size=30))
+def test_no_digit_and_no_code_is_ever_taken_for_a_label(word, rest):
+    for head in (f"7{word}", f"{word} ORD-482913", f"question {word} E40"):
+        assert without_label(f"{head}:{rest}") == f"{head}:{rest}"
+
+
+@pytest.mark.parametrize("module", ["conversational", "decompose", "multi_query", "rewrite", "step_back"])
+def test_every_label_of_a_prompt_is_known_as_one(module):
+    """A small model goes on with the frame of its prompt, so its labels come back in the reply."""
+    prompt = importlib.import_module(f"ragkit.query.{module}").PROMPT
+    labels = re.findall(r"^([A-Z][\w']*(?: [\w']+){0,2}):(?= |$)", prompt, re.M)
+    assert labels
+    for label in labels:
+        assert without_label(f"{label}: red kettle") == "red kettle", label
+
+
+def test_no_answer_written_by_hand_loses_a_word_to_a_label():
+    for task in ("standalone", "rewrite", "step_back"):
+        for record in read_records(task):
+            if record.answerer == "hand":
+                assert q.one_line(record.response, "") == record.response, record.item
 
 
 @pytest.mark.parametrize(

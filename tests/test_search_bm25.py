@@ -138,6 +138,25 @@ def test_delta_given_to_absent_terms_as_well_could_not_change_the_order():
     assert np.ptp(ours[0] - ours[1]) > 0.1
 
 
+def test_rank_bm25_gives_the_delta_of_bm25plus_to_absent_terms_too_and_we_give_them_nothing():
+    tokens = random_tokens(3)
+    plus = rank_bm25.BM25Plus(tokens, k1=1.2, b=0.6, delta=1)
+    ours = split_index(tokens, variant="bm25+", k1=1.2, b=0.6)
+    word = min(ours.vocabulary, key=lambda w: ours.matches(w).sum())
+    absent = ~ours.matches(word)
+    assert absent.sum() > 30
+    np.testing.assert_allclose(plus.get_scores([word])[absent], plus.idf[word])
+    assert not ours.scores(word)[absent].any()
+
+
+def test_the_floor_that_rank_bm25_puts_under_a_negative_idf_may_itself_be_negative():
+    tokens = [["a", "b"], ["a", "b"], ["a", "c"]]
+    okapi = rank_bm25.BM25Okapi(tokens)
+    assert okapi.idf["a"] == 0.25 * okapi.average_idf < 0
+    assert (okapi.get_scores(["a"]) < 0).all()
+    assert (split_index(tokens).scores("a") > 0).all()
+
+
 def test_agrees_with_rank_bm25_where_its_formulas_are_the_published_ones():
     tokens = random_tokens(3)
     plus = rank_bm25.BM25Plus(tokens, k1=1.2, b=0.6, delta=1)
@@ -170,6 +189,25 @@ def test_codes_are_found_whole_and_one_letter_words_are_kept():
     assert [hit.id for hit in bm25("ORD-482913", 5)] == ["0"]
     assert [hit.id for hit in bm25("x", 5)] == ["2"]
     assert [hit.id for hit in bm25("c++", 5)] == ["2"]
+
+
+def test_the_default_tokenizer_of_bm25s_loses_one_letter_words_and_stop_words_and_ours_does_not():
+    source = "C++ x Node.js I a the"
+    assert list(bm25s.tokenize([source], show_progress=False).vocab) == ["node", "js"]
+    assert list(index([source]).vocabulary) == ["c++", "x", "node", "js", "i", "a", "the"]
+
+
+def test_bm25s_refuses_k_beyond_the_corpus_and_answers_unknown_words_with_any_document():
+    texts = ["red kettle", "blue lamp", "old radio"]
+    theirs, ours = bm25s.BM25(), index(texts)
+    theirs.index([text.split() for text in texts], show_progress=False)
+    with pytest.raises(ValueError, match="k of 5"):
+        theirs.retrieve([["kettle"]], k=5, show_progress=False)
+    assert len(ours("kettle", 5)) == 1
+    made_up = theirs.retrieve([["zebra"]], k=2, show_progress=False)
+    assert made_up.documents.shape == (1, 2)
+    assert not made_up.scores.any()
+    assert ours("zebra", 2) == []
 
 
 def test_ties_keep_the_order_of_passages_and_duplicates_are_all_found():

@@ -11,6 +11,7 @@ from ragkit.base import Hit, Passage
 from ragkit.search import (
     BM25,
     Dense,
+    fuse_hits,
     fuse_retrievers,
     interleave,
     interleave_hits,
@@ -196,6 +197,22 @@ def test_fuse_retrievers_fetches_at_least_what_is_asked_for():
 def test_documents_that_match_no_term_earn_no_rank_credit():
     bm25 = BM25([Passage("a", "kettle"), Passage("b", "lamp")])
     assert [hit.id for hit in fuse_retrievers([bm25])("lamp", 5)] == ["b"]
+
+
+def test_equal_texts_under_different_ids_are_not_merged():
+    first, second = (
+        [Hit("2023", "Same words.", 2.0), Hit("2024", "Same words.", 1.0)],
+        [Hit("2024", "Same words.", 5.0)],
+    )
+    for merge in (lambda: fuse_hits([first, second], 5), lambda: interleave_hits([first, second], 5)):
+        assert {hit.id for hit in merge()} == {"2023", "2024"}
+    assert [hit.id for hit in fuse_hits([first, second], 5)] == ["2024", "2023"]  # only one of them was found twice
+
+
+def test_k_is_60_wherever_rankings_are_fused():
+    one = [Hit("a", "A", 1.0)]
+    assert reciprocal_rank_fusion([["a"]])[0][1] == fuse_hits([one], 1)[0].score == 1 / 61
+    assert fuse_retrievers([lambda query, k: one])("q", 1)[0].score == 1 / 61
 
 
 def test_interleaved_hits_carry_one_over_rank():

@@ -37,6 +37,13 @@ def test_one_token_trap_every_threshold_that_serves_a_paraphrase_serves_the_trap
         assert report.hits == 0 or report.false_hits == len(TRAPS)
 
 
+def test_not_every_trap_lies_above_every_paraphrase_so_the_text_must_not_say_so(embed):
+    one, other = embed(["Where is order 4512?", "Where is order 4521?"])
+    assert float(one @ other) == pytest.approx(0.7267, abs=2e-3)
+    assert float(one @ other) < max(cosine for _, _, cosine in PARAPHRASES)
+    assert audit([("Where is order 4512?", "Where is order 4521?", False)], 0.6, embed) == (0, 0, 0, 1)
+
+
 def test_the_second_gate_serves_paraphrases_without_identifiers_and_none_of_the_traps(embed):
     pairs = [(*p[:2], False) for p in TRAPS] + [(*p[:2], True) for p in PARAPHRASES]
     assert audit(pairs, 0.6, embed, guard=False) == (3, 4, 0, 0)

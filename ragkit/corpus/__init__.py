@@ -4,8 +4,8 @@
 - ``records.py`` the shapes: ``Corpus``, ``Document``, ``Question``, ``CLASSES``
 - ``reader.py`` the two file formats
 - ``tickets.py`` a seeded, streamed generator of support tickets with a known distribution of complaints
-- ``phrases.py`` what the tickets say
-- ``check.py`` every promise the corpus makes, as checks; ``python -m ragkit.corpus check`` runs them
+- ``phrases.py``, ``phrases.toml`` what the tickets say
+- ``check.py``, ``checks/`` every promise the corpus makes, as checks; ``python -m ragkit.corpus check`` runs them
 
 >>> corpus = load()
 >>> corpus.passage("aster-kettle-manual/warranty-red").title

@@ -163,6 +163,7 @@ def _question(path: Path, line: int, cls: str, row: dict[str, Any]) -> Question:
         aliases=tuple(take("aliases", [], _is_strings, "a list of strings")),
         relevant=take("relevant", {}, _is_gains, "a table of whole numbers"),
         chain=tuple(take("chain", [], _is_strings, "a list of strings")),
+        mentions=tuple(take("mentions", [], _is_strings, "a list of strings")),
         anchor=take("anchor", "", lambda v: isinstance(v, str), "a string"),
         history=tuple(take("history", [], _is_history, "a list of {role, content}")),
         themes=tuple(take("themes", [], _is_strings, "a list of strings")),

@@ -39,8 +39,9 @@ class Question:
     """A question with its labels.
 
     ``relevant`` maps passage ids to gains (1 helpful, 2 needed in part, 3 answers it); ``chain`` is the gold passages
-    of a multi-hop question in hop order and ``anchor`` the entity it starts from; ``history`` the turns before a
-    follow-up; ``themes`` what an answer to a whole-corpus question must name, alternatives divided by `` | ``.
+    of a multi-hop question in hop order, ``anchor`` the entity it starts from and ``mentions`` the passages that hold
+    the words of its answer and do not help to answer; ``history`` the turns before a follow-up; ``themes`` what an
+    answer to a whole-corpus question must name, alternatives divided by `` | ``.
     """
 
     id: str
@@ -54,6 +55,7 @@ class Question:
     anchor: str = ""
     history: tuple[Message, ...] = ()
     themes: tuple[str, ...] = ()
+    mentions: tuple[str, ...] = ()
 
     @property
     def answers(self) -> tuple[str, ...]:

@@ -10,8 +10,9 @@ textbooks take 0.15.
 As in that code: a phrase that two entities link to is seeded once, edges are undirected and count triples, a synonym
 edge replaces a fact edge of the same direction, and passages are scored through the counts (passages x facts) times
 (facts x phrases). Unlike it: non-Latin phrases are kept (there they all become ""), spaces are squeezed, ties go by
-position, and a question without entities is answered by dense search where the code ranked at random. Left out: the
-ensemble with dense scores at low linking confidence, and passage nodes (HippoRAG 2).
+position, and a question without entities is answered by dense search where the code ranked at random. The nearest
+phrase may be far ("2019" where no phrase is a year); the code's remedy, an ensemble with dense scores at low linking
+confidence, is left out, and ``min_similarity`` can drop such links. Left out too: passage nodes (HippoRAG 2).
 """
 
 from __future__ import annotations
@@ -87,7 +88,8 @@ class HippoRAG:
     subject or object without letters and digits, are dropped; ids that are no passage's raise ValueError.
     ``query_entities`` names the entities of a question. ``synonym_threshold=None`` leaves synonym edges out,
     ``node_specificity=False`` seeds every linked phrase with weight 1: the two ablations of the paper.
-    ``fallback`` answers questions without entities (and all questions, if there is no triple); by default dense
+    ``min_similarity`` in [-1, 1] leaves out links with a lower cosine; None, as in paper and code, links every entity.
+    ``fallback`` answers questions without a link (and all questions, if there is no triple); by default dense
     search with ``embed``.
     """
 
@@ -102,15 +104,19 @@ class HippoRAG:
         max_synonyms: int = 100,
         node_specificity: bool = True,
         fallback: Retriever | None = None,
+        min_similarity: float | None = None,
     ) -> None:
         if not 0.0 < restart <= 1.0:
             raise ValueError(f"restart must be in (0, 1], got {restart}")
+        if min_similarity is not None and not -1.0 <= min_similarity <= 1.0:
+            raise ValueError(f"min_similarity must be in [-1, 1] or None, got {min_similarity}")
         check_unique([p.id for p in passages], "passages")
         self.passages = list(passages)
         row = {p.id: i for i, p in enumerate(self.passages)}
         if unknown := [pid for pid in triples if pid not in row]:
             raise ValueError(f"triples holds {unknown[0]!r}, which is no passage's id")
         self.embed, self.query_entities, self.restart, self._fallback = embed, query_entities, restart, fallback
+        self.min_similarity = min_similarity
         facts = {row[pid]: _keyed(found) for pid, found in triples.items()}
         self.phrases = sorted({end for found in facts.values() for s, _, o in found for end in (s, o)})
         self.passage_facts, self.fact_phrases = _matrices(facts, len(self.passages), self.phrases)
@@ -130,16 +136,17 @@ class HippoRAG:
         return synonym_pairs(self.phrases, self.vectors, threshold, limit)
 
     def link(self, query: str) -> list[Link]:
-        """Each entity of the question with its nearest phrase, however far: the cosine says how far."""
+        """Each entity of the question with its nearest phrase; with ``min_similarity`` only if that is near enough."""
         entities = list(dict.fromkeys(key for e in self.query_entities(query) if (key := phrase_key(e))))
         if not entities or not self.phrases:
             return []
         similarity = self.embed(entities) @ self.vectors.T
         nearest = similarity.argmax(axis=1)
-        return [
+        links = [
             Link(entity, self.phrases[j], float(similarity[i, j]), float(self.seed_weight[j]))
             for i, (entity, j) in enumerate(zip(entities, nearest.tolist(), strict=True))
         ]
+        return [link for link in links if self.min_similarity is None or link.cosine >= self.min_similarity]
 
     def walk(self, links: Sequence[Link]) -> PageRank:
         """PageRank of the phrases, seeded at the linked ones; a phrase linked twice is seeded once."""
@@ -150,7 +157,7 @@ class HippoRAG:
         return np.asarray(self.passage_facts @ (self.fact_phrases @ phrase_scores))
 
     def fallback(self, query: str, k: int) -> list[Hit]:
-        """What a question without entities gets; the dense index is built when first needed."""
+        """What a question without a link gets; the dense index is built when first needed."""
         if self._fallback is None:
             self._fallback = Dense(self.passages, self.embed)
         return self._fallback(query, k)

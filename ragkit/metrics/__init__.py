@@ -19,7 +19,7 @@ from ragkit.metrics.answers import (
     support_scores,
     token_f1,
 )
-from ragkit.metrics.evaluation import METRICS, Evaluation, Metric, Row, evaluate, evaluate_run
+from ragkit.metrics.evaluation import METRICS, Evaluation, Metric, Row, by_class, evaluate, evaluate_run
 from ragkit.metrics.judging import JudgedPair, JudgeReport, PairJudge, Verdict, judge_pairs
 from ragkit.metrics.ranking import all_recall_at_k, ndcg_at_k, recall_at_k, reciprocal_rank
 from ragkit.metrics.statistics import Difference, Interval, bootstrap_interval, paired_bootstrap
@@ -43,6 +43,7 @@ __all__ = [
     "all_recall_at_k",
     "answer_scores",
     "bootstrap_interval",
+    "by_class",
     "evaluate",
     "evaluate_run",
     "exact_match",

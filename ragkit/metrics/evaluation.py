@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple, TypeAlias
 from ragkit.base import Retriever, check_k, check_unique
 from ragkit.corpus.records import Question
 from ragkit.metrics.ranking import all_recall_at_k, ndcg_at_k, recall_at_k, reciprocal_rank
-from ragkit.metrics.statistics import Interval, bootstrap_interval
+from ragkit.metrics.statistics import Difference, Interval, bootstrap_interval, paired_bootstrap
 
 Metric: TypeAlias = Literal["recall", "all_recall", "rr", "ndcg"]
 METRICS: tuple[Metric, ...] = ("recall", "all_recall", "rr", "ndcg")
@@ -60,6 +60,12 @@ class Evaluation(NamedTuple):
         if not values:
             raise ValueError(f"cls has no scored question: {cls!r}" if cls else "no question was scored")
         return bootstrap_interval(values, seed)
+
+    def gain(self, over: Evaluation, metric: Metric = "recall", cls: str | None = None, seed: int = 0) -> Difference:
+        """Mean and 95% interval of what this run gains question by question; other questions are a ``ValueError``."""
+        if [row.id for row in self.rows] != [row.id for row in over.rows]:
+            raise ValueError("over must have scored the same questions in the same order")
+        return paired_bootstrap(self.values(metric, cls), over.values(metric, cls), seed)
 
 
 def evaluate(retriever: Retriever, questions: Sequence[Question], k: int = 5, depth: int = 10) -> Evaluation:
@@ -111,6 +117,30 @@ def evaluate_run(
         )
     left_out = tuple(question.id for question in questions if not _is_labelled(question))
     return Evaluation(tuple(rows), k, depth, left_out)
+
+
+def by_class(results: Mapping[str, Evaluation], metric: Metric = "recall") -> list[dict[str, str | Interval]]:
+    """Table rows: one a question class and one for all, with an interval for each run of ``results``.
+
+    The runs must have scored the same questions; that they did not is a ``ValueError``.
+
+    >>> question = Question("q1", "single_fact", "dev", "warranty?", relevant={"p2": 3})
+    >>> rows = by_class({"BM25": evaluate_run({"q1": ["p2"]}, [question])})
+    >>> [(row["class"], row["BM25"].mean) for row in rows]
+    [('single fact', 1.0), ('all 1', 1.0)]
+    """
+    if not results:
+        return []
+    asked = {tuple(row.id for row in result.rows) for result in results.values()}
+    if len(asked) > 1:
+        raise ValueError(f"results must have scored the same questions: {', '.join(results)}")
+    first = next(iter(results.values()))
+    groups: dict[str, str | None] = {cls.replace("_", " "): cls for cls in first.classes}
+    groups[f"all {len(first.rows)}"] = None
+    return [
+        {"class": name} | {run: result.interval(metric, cls) for run, result in results.items()}
+        for name, cls in groups.items()
+    ]
 
 
 def _is_labelled(question: Question) -> bool:

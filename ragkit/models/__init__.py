@@ -7,6 +7,7 @@
 ``records.py``                   ``Record``: one recorded answer, its key, and the TOML files
 ``recording.py``                 ``Recording``: answers by hash of the prompt, from files in the repository
 ``recording_tasks.py``           recordings held against the prompts the code produces now
+``recording_runs.py``            a model run over such prompts, each answer kept as it comes
 ``recording_cli.py``             ``python -m ragkit.models.recording``: list, show, record, re-key
 ``local.py``                     ``Local``: SmolLM2-135M-Instruct, in this process
 ``openai_compatible.py``         ``OpenAICompatible``: any server of the OpenAI protocol

@@ -1,6 +1,7 @@
 """``python -m ragkit.models.recording``: which prompts lack an answer, what a key holds, record, re-key.
 
-The command line over ``recording_tasks.py``. ``MODULE:TASKS`` is the import string of a *tasks* mapping.
+The command line over ``recording_tasks.py`` and ``recording_runs.py``. ``MODULE:TASKS`` is the import string of a
+*tasks* mapping.
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
+from ragkit.models.recording_runs import rerecord
 from ragkit.models.recording_tasks import (
+    Prompt,
     chosen,
     key_text,
     load_tasks,
@@ -19,14 +22,14 @@ from ragkit.models.recording_tasks import (
     prompts_of,
     recorded,
     rekey,
-    rerecord,
     stale,
+    unnamed,
 )
 from ragkit.models.records import ANSWERERS, Record, record_key, tasks_in, write_records
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """The command line; returns the exit status: 1 when ``missing`` finds a gap or ``show`` finds nothing."""
+    """The command line; the exit status is 1 when ``missing`` finds a gap or a failing task, or ``show`` nothing."""
     options = _parser().parse_args(arguments)
     try:
         return int(options.run(options))
@@ -37,16 +40,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _missing(options: argparse.Namespace) -> int:
     tasks = load_tasks(options.tasks)
-    gaps = missing(tasks, options.answerer, options.folder, options.only)
+    unmade = unnamed(tasks)
+    gaps: list[tuple[str, str, Prompt]] = []
+    old: list[Record] = []
+    for task in chosen(tasks, options.only):
+        try:
+            gaps += missing(tasks, options.answerer, options.folder, [task])
+            old += stale(tasks, options.folder, [task])
+        except Exception as error:  # whatever a task's own code raises: it is named, and the others are listed
+            unmade[task] = f"{type(error).__name__}: {error}"
     for task, item, prompt in gaps:
         text = key_text(prompt)
         print(f"{task}  {item}  key {record_key(text)}")
         if options.prompts:
             print(f"{text}\n{'-' * 80}")
-    for record in stale(tasks, options.folder, options.only):
+    for record in old:
         print(f"{record.task}  {record.item}  key {record.key}  answers no prompt of the code (by {record.answerer})")
     print(f"{len(gaps)} prompts have no answer by {options.answerer!r}", file=sys.stderr)
-    return 1 if gaps else 0
+    for name, why in unmade.items():
+        print(f"{name}  cannot be listed: {why}", file=sys.stderr)
+    return 1 if gaps or unmade else 0
 
 
 def _show(options: argparse.Namespace) -> int:
@@ -149,7 +162,9 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("tasks", metavar="MODULE:TASKS")
     one.add_argument("--only", action="append", default=[], metavar="TASK")
 
-    one = command("rerecord", _rerecord, "ask a model every prompt and record what it says")
+    one = command(
+        "rerecord", _rerecord, "ask a model every prompt and record its answers; goes on where a run broke off"
+    )
     one.add_argument("--tasks", required=True, metavar="MODULE:TASKS")
     one.add_argument("--answerer", required=True, choices=[a for a in ANSWERERS if a != "hand"])
     one.add_argument("--address", help="an OpenAI-compatible server")

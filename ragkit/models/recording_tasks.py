@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 from ragkit.base import Message
 from ragkit.models.records import Record, files_of, read_records, record_key, write_records
@@ -32,15 +32,22 @@ def load_tasks(name: str) -> Tasks:
         found = pkgutil.resolve_name(name)
     finally:
         sys.path.remove("")
-    if not isinstance(found, Mapping) or not all(callable(make) for make in found.values()):
+    if not isinstance(found, Mapping):
         raise ValueError(f"{name} must map a task to a function that gives (item, prompt) pairs")
     return found
 
 
+def unnamed(tasks: Tasks) -> dict[str, str]:
+    """Modules whose tasks could not even be named (`broken`), with the reason; a plain dictionary has none."""
+    return dict(getattr(tasks, "broken", {}))
+
+
 def prompts_of(tasks: Tasks, task: str) -> dict[str, Prompt]:
-    """A task's prompts by item. An item with two different prompts is a ``ValueError``."""
-    prompts: dict[str, Prompt] = {}
-    for item, prompt in tasks[task]():
+    """A task's prompts by item. An item with two different prompts is a ``ValueError``, so is what is no function."""
+    make, prompts = tasks[task], dict[str, Prompt]()
+    if not callable(make):
+        raise ValueError(f"task {task!r} must be a function that gives (item, prompt) pairs, got {type(make).__name__}")
+    for item, prompt in make():
         if prompts.setdefault(item, prompt) != prompt:
             raise ValueError(f"task {task!r} gives the item {item!r} two different prompts; number them item/1, item/2")
         key_text(prompt)
@@ -104,47 +111,6 @@ def rekey(
         if changed != rows:
             write_records(task, changed, folder)
     return moved
-
-
-def rerecord(
-    tasks: Tasks,
-    llm: Any,
-    answerer: str,
-    author: str,
-    folder: Path | None = None,
-    only: Sequence[str] = (),
-    gaps_only: bool = False,
-    advance: Callable[[], None] = lambda: None,
-) -> int:
-    """Ask ``llm`` every prompt of the tasks and record its answers; returns how many.
-
-    An item's older records by the same answerer are replaced. What was answered is written as each task ends, and
-    also when one breaks off.
-    """
-    if answerer == "hand":
-        raise ValueError("answerer must be a model that runs; hand answers are written by people")
-    count = 0
-    gaps = {(task, item) for task, item, _ in missing(tasks, answerer, folder, only)}
-    for task in chosen(tasks, only):
-        fresh: dict[str, Record] = {}
-        try:
-            for item, prompt in prompts_of(tasks, task).items():
-                if not gaps_only or (task, item) in gaps:
-                    response = llm.chat(prompt) if isinstance(prompt, list) else llm(prompt)
-                    key, today = record_key(key_text(prompt)), datetime.date.today()
-                    fresh[item] = Record(task, item, key, answerer, author, today, response)
-                    count += 1
-                advance()
-        finally:
-            keys = {row.key for row in fresh.values()}  # two items can have one prompt, which has one answer
-            others = [
-                r
-                for r in recorded(task, folder)
-                if r.answerer != answerer or (r.item not in fresh and r.key not in keys)
-            ]
-            if fresh:
-                write_records(task, [*others, *fresh.values()], folder)
-    return count
 
 
 def chosen(tasks: Tasks, only: Sequence[str]) -> list[str]:

@@ -82,7 +82,11 @@ def tasks_in(folder: str | Path | None = None) -> list[str]:
 
 
 def read_records(task: str, folder: str | Path | None = None) -> list[Record]:
-    """A task's records, in file order. Two different answers by one answerer under one key are a ``ValueError``."""
+    """A task's records, in file order.
+
+    Raises ``FileNotFoundError`` for a task that was never recorded, ``ValueError`` for a damaged file and for two
+    different answers by one answerer under one key.
+    """
     paths = files_of(task, folder)
     if not paths:
         raise FileNotFoundError(f"no recording of the task {task!r} in {FOLDER if folder is None else folder}")
@@ -112,14 +116,14 @@ def write_records(task: str, records: Iterable[Record], folder: str | Path | Non
     for row in rows:
         path = home / task / f"{row.answerer}.toml" if big else home / f"{task}.toml"
         contents.setdefault(path, []).append(row)
-    for path in set(files_of(task, home)) - set(contents):
-        path.unlink()
     for path, part in contents.items():
         path.parent.mkdir(parents=True, exist_ok=True)
         # Written beside and moved: a reader never sees half a file.
         draft = path.with_suffix(".toml.part")
         draft.write_text("\n".join(map(_as_toml, part)), encoding="utf-8", newline="\n")
         draft.replace(path)
+    for path in set(files_of(task, home)) - set(contents):  # last, so that a run cut short never holds too little
+        path.unlink()
     return sorted(contents)
 
 

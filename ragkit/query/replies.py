@@ -8,16 +8,40 @@ from __future__ import annotations
 
 import re
 
+from ragkit.text.words import word_set
+
 _BULLET = re.compile(
     r"^(?:[-*•–·]\s+|\(?\d{1,2}[.):]\)?\s+|\(\d{1,2}\)\s*|(?:q|query|question|sub-?question)\s*\d{1,2}\s*[:.)]\s*)",
     re.I,
 )
-_LABEL = re.compile(
-    r"^(?:(?:stand-?alone|rewritten|rephrased|step-?back|general|search|new|better)\s+)*"
-    r"(?:question|query|rewrite|wording|general)\s*:\s*",
-    re.I,
+# A label says what kind of line follows. Every one of its words is in these two lists, one at least in the first.
+_LABEL_NOUNS = word_set(
+    "question questions query queries rewrite wording wordings version answer reply response list conversation general "
+    "particular newest"
+)
+_LABEL_WORDS = _LABEL_NOUNS | word_set(
+    "a an the this that your my our user user's here is was to of for standalone stand-alone stand alone step-back "
+    "step back search sub rewritten rephrased reworded edited revised improved simplified original better new message "
+    "final possible specific following"
 )
 _QUOTES = {'"': '"', "'": "'", "`": "`", "“": "”", "‘": "’", "«": "»"}
+
+
+def without_label(line: str) -> str:
+    """A line without the label at its head, such as "Question:", "Particular:" or "The original query was:".
+
+    A head is a label if it ends with the line's first colon and *all* its words are words of labels: the ones that the
+    prompts of this folder end or mark their parts with, and those that small models make up. A name, a code, a digit or
+    any other word before the colon makes it content, which stays whole.
+
+    >>> without_label("The better query is: red kettle"), without_label("ACME: revenue 2019?"), without_label("12:30")
+    ('red kettle', 'ACME: revenue 2019?', '12:30')
+    """
+    head, colon, rest = line.partition(":")
+    words = set(head.strip("*_ ").lower().replace("’", "'").split())
+    if not colon or not words <= _LABEL_WORDS or not words & _LABEL_NOUNS:
+        return line
+    return rest.lstrip("*_ ") if head.startswith(("*", "_")) else rest.strip()
 
 
 def plain(line: str) -> str:
@@ -29,7 +53,7 @@ def plain(line: str) -> str:
     text = _BULLET.sub("", line.strip()).strip()
     while True:
         before = text
-        text = _LABEL.sub("", text)
+        text = without_label(text)
         for mark in ("**", "__"):
             if text.startswith(mark) and text.endswith(mark) and len(text) > 2 * len(mark):
                 text = text[len(mark) : -len(mark)].strip()
@@ -47,6 +71,8 @@ def _is_frame(line: str) -> bool:
 
 def one_line(reply: str, fallback: str) -> str:
     """The first line that says something, cleaned; ``fallback`` where there is none.
+
+    A label of the prompt that the model repeats is dropped and its line is read like any other (``without_label``).
 
     >>> one_line('Sure, here it is:\\n\\n"Is the red kettle under warranty?"', "?")
     'Is the red kettle under warranty?'

@@ -110,6 +110,9 @@ def judge() -> Iterator[tuple[str, str]]:
         yield f"{question.id}/2", judge_prompt(question, wrong, right)
 
 
-TASKS = {f"reader_{evidence}": partial(reader, evidence) for evidence in ("none", "gold", "retrieved")} | {
-    "judge": judge
+TASKS = {
+    "reader_none": partial(reader, "none"),
+    "reader_gold": partial(reader, "gold"),
+    "reader_retrieved": partial(reader, "retrieved"),
+    "judge": judge,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 from ragkit import corpus
 from ragkit.corpus import Question
@@ -34,21 +35,29 @@ def questions(task: str) -> list[Question]:
     return [question for cls in CLASSES[task] for question in world.select(cls=cls)]
 
 
-def _tasks() -> dict[str, Callable[[], Iterator[tuple[str, str]]]]:
-    prompt_of: dict[str, Callable[[Question], str]] = {
-        "standalone": lambda question: standalone_question_prompt(question.history, question.text),
-        "rewrite": lambda question: rewrite_query_prompt(question.text),
-        "paraphrases": lambda question: paraphrases_prompt(question.text),
-        "step_back": lambda question: step_back_prompt(question.text),
-        "decompose": lambda question: sub_questions_prompt(question.text),
-        "hyde": lambda question: hypothetical_document_prompt(question.text),
-        "query2doc": lambda question: pseudo_document_prompt(question.text),
-    }
-
-    def pairs(task: str) -> Callable[[], Iterator[tuple[str, str]]]:
-        return lambda: ((question.id, prompt_of[task](question)) for question in questions(task))
-
-    return {task: pairs(task) for task in prompt_of}
+PROMPT_OF: dict[str, Callable[[Question], str]] = {
+    "standalone": lambda question: standalone_question_prompt(question.history, question.text),
+    "rewrite": lambda question: rewrite_query_prompt(question.text),
+    "paraphrases": lambda question: paraphrases_prompt(question.text),
+    "step_back": lambda question: step_back_prompt(question.text),
+    "decompose": lambda question: sub_questions_prompt(question.text),
+    "hyde": lambda question: hypothetical_document_prompt(question.text),
+    "query2doc": lambda question: pseudo_document_prompt(question.text),
+}
+"""Task -> the prompt that it sends about a question."""
 
 
-TASKS = _tasks()
+def prompts(task: str) -> Iterator[tuple[str, str]]:
+    """Question id and prompt, for every question that ``task`` is recorded for."""
+    yield from ((question.id, PROMPT_OF[task](question)) for question in questions(task))
+
+
+TASKS = {
+    "standalone": partial(prompts, "standalone"),
+    "rewrite": partial(prompts, "rewrite"),
+    "paraphrases": partial(prompts, "paraphrases"),
+    "step_back": partial(prompts, "step_back"),
+    "decompose": partial(prompts, "decompose"),
+    "hyde": partial(prompts, "hyde"),
+    "query2doc": partial(prompts, "query2doc"),
+}

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from ragkit import corpus
 from ragkit.corpus import Question
 from ragkit.models import Local
-from ragkit.models.recording_tasks import rerecord
+from ragkit.models.recording_runs import rerecord
 from ragkit.query import few_shot_prompt, standalone_question_prompt
 
 AUTHOR = "SmolLM2-135M-Instruct, continuing the prompt without a chat template"

@@ -26,9 +26,13 @@ class Scored(Protocol):
 
     passages: list[Passage]
 
-    def scores(self, query: str) -> NDArray[np.float64]: ...
+    def scores(self, query: str) -> NDArray[np.float64]:
+        """The score of every passage, shape ``(n,)``, in the order of ``passages``."""
+        ...
 
-    def matches(self, query: str) -> NDArray[np.bool_]: ...
+    def matches(self, query: str) -> NDArray[np.bool_]:
+        """Which passages a search may return, shape ``(n,)``."""
+        ...
 
 
 def reciprocal_rank_fusion(rankings: Iterable[Iterable[Item]], k: float = 60) -> list[tuple[Item, float]]:
@@ -150,12 +154,18 @@ def weighted_retriever(first: Scored, second: Scored, weight: float = 0.5) -> Re
     return search
 
 
-def fuse_hits(results: Sequence[Sequence[Hit]], n: int, k: float = 60) -> list[Hit]:
-    """RRF over lists of hits: at most ``n``, each id once, with the text first seen and the fused score."""
-    check_k(n)
+def _first_texts(results: Sequence[Sequence[Hit]]) -> dict[str, str]:
+    """Id to the text with which it is first seen, list by list."""
     text: dict[str, str] = {}
     for hit in (hit for hits in results for hit in hits):
         text.setdefault(hit.id, hit.text)
+    return text
+
+
+def fuse_hits(results: Sequence[Sequence[Hit]], n: int, k: float = 60) -> list[Hit]:
+    """RRF over lists of hits: at most ``n``, each id once, with the text first seen and the fused score."""
+    check_k(n)
+    text = _first_texts(results)
     fused = reciprocal_rank_fusion([[hit.id for hit in hits] for hits in results], k)
     return [Hit(an_id, text[an_id], score) for an_id, score in fused[:n]]
 
@@ -163,9 +173,7 @@ def fuse_hits(results: Sequence[Sequence[Hit]], n: int, k: float = 60) -> list[H
 def interleave_hits(results: Sequence[Sequence[Hit]], n: int) -> list[Hit]:
     """`interleave` over lists of hits by id; scores of different queries do not compare, so the score is 1 / rank."""
     check_k(n)
-    text: dict[str, str] = {}
-    for hit in (hit for hits in results for hit in hits):
-        text.setdefault(hit.id, hit.text)
+    text = _first_texts(results)
     merged = interleave([[hit.id for hit in hits] for hits in results], n)
     return [Hit(an_id, text[an_id], 1 / rank) for rank, an_id in enumerate(merged, start=1)]
 
