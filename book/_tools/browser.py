@@ -54,9 +54,9 @@ WIDE = """() => {
   const last = [...document.body.querySelectorAll('*')].filter(sticksOut).pop();
   return root.scrollWidth + ' pixels wide' + (last ? ', at ' + last.outerHTML.slice(0, 120) : '');
 }"""
-# An element's colours follow from the tags, classes and styles on its way up, and in a striped table from its row. A page
-# has thousands of elements and a few hundred such ways, and what axe-core takes for colours grows with all of them (18 s
-# of 20 on a chapter), passed over or not. So one element of each way stays, and the others leave the page before.
+# An element's colours follow from the tags, classes and styles on its way up, and in a striped table from its row. A
+# page has thousands of elements and a few hundred such ways, and what axe-core takes for colours grows with all of them
+# (18 s of 20 on a chapter), passed over or not. So one element of each way stays, the others leave the page before.
 ONE_OF_EACH = """() => {
   const ways = new Map(), seen = new Set(), kept = new Set();
   const step = e => e.tagName + '.' + e.getAttribute('class') + (e.getAttribute('style') || '')
