@@ -12,23 +12,34 @@ expected.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
-from grading.course import Course, Exercise, open_course
-from grading.feedback import WORDS, number
-from grading.judge import Verdict, judge
-from grading.proxy import Limits
+from grading.check import print_json, print_verdict
+from grading.course import Course, open_course
+from grading.judge import judge, scope
+from grading.running.plan import Limits
 
 ROOT = Path(__file__).resolve().parent.parent
 
 
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; gives the exit status."""
+    parser = _parser()
+    options = parser.parse_args(arguments)
+    if options.course is not None and not options.course.is_dir():
+        parser.error(f"--course: {options.course} is no folder")
+    try:
+        course = open_course((options.course or ROOT).resolve(), bundled=options.course is None)
+        return {"grade": run_grade, "check": run_check, "generate": run_generate}[options.command](course, options)
+    except (ValueError, OSError) as problem:
+        print(f"python -m grading: {problem}", file=sys.stderr)
+        return 2
+
+
+def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="python -m grading", description="Grade answers to the course's exercises.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     grade = commands.add_parser("grade", help="grade a class (without --course: the bundled sample class)")
@@ -42,7 +53,9 @@ def main(arguments: list[str] | None = None) -> int:
     check = commands.add_parser("check", help="grade one answer and say what each test found")
     check.add_argument("exercise", metavar="EXERCISE")
     check.add_argument("file", type=Path, metavar="FILE", help="a notebook or a Python file")
-    check.add_argument("--json", action="store_true", help="print the result as JSON")
+    check.add_argument(
+        "--json", action="store_true", help="print the result as JSON, and to the error output what is said besides"
+    )
     generate = commands.add_parser("generate", help="make the released exercises from the solutions")
     generate.add_argument("--check", action="store_true", help="write nothing; status 1 when they are not current")
     for command in (check, generate):
@@ -54,50 +67,47 @@ def main(arguments: list[str] | None = None) -> int:
         command.add_argument(
             "--total-seconds", type=float, default=Limits.total_seconds, metavar="S", help="for all tests"
         )
-    options = parser.parse_args(arguments)
-    if options.course is not None and not options.course.is_dir():
-        parser.error(f"--course: {options.course} is no folder")
-    course = open_course((options.course or ROOT).resolve(), bundled=options.course is None)
-    try:
-        return {"grade": run_grade, "check": run_check, "generate": run_generate}[options.command](course, options)
-    except ValueError as problem:
-        print(f"python -m grading: {problem}", file=sys.stderr)
-        return 2
+    return parser
 
 
 def run_grade(course: Course, options: argparse.Namespace) -> int:
     """Grade a class; on the sample class, compare with the expected marks."""
-    from grading import sample
+    from grading import sample  # nbgrader takes a second to import, and `check` needs none of it
     from grading.classroom import grade_class
     from grading.export import differences, marks_table
 
+    limits = _limits(options)
     bundled = options.course is None
-    pupils = sample.read_class() if bundled else []
     if bundled and not course.source.is_dir():
         raise ValueError(f"course: the sample class is graded with hidden tests, and {course.source.name}/ is not here")
+    pupils = sample.read_class() if bundled else []
     if bundled:
         sample.make_class(course, pupils)
-    names = {pupil.id: pupil.name for pupil in pupils}
-    outcome = grade_class(course, names, options.jobs, options.again, _limits(options))
+    outcome = grade_class(course, {pupil.id: pupil.name for pupil in pupils}, options.jobs, options.again, limits)
     expected = sample.expected_marks(pupils) if bundled else None
     console = Console(width=None if sys.stdout.isatty() else 160)
     console.print(marks_table(outcome.exercises, outcome.students, outcome.marks, expected))
     reused = f", {outcome.reused} of them from records" if outcome.reused else ""
-    hidden = "with hidden tests" if all(exercise.hidden for exercise in outcome.exercises) else "visible tests only"
-    print(f"{len(outcome.records)} submissions of {len(outcome.students)} students, {hidden}{reused}.")
+    scopes = {scope(exercise) for exercise in outcome.exercises if exercise.tests}
+    hidden = "visible tests only" if "visible" in scopes else "with hidden tests" if "all" in scopes else "all tests"
+    print(f"{_count(outcome.records, 'submission')} of {_count(outcome.students, 'student')}, {hidden}{reused}.")
     for what, path in (("Marks", outcome.csv), ("Gradebook", course.database), ("Feedback", outcome.index)):
         print(f"{what}: {path}")
     for record in outcome.records:
-        if record.verdict.status == "grader_error":
-            print(f"The grader failed on {record.verdict.exercise} of {record.student}.", file=sys.stderr)
+        if record.verdict.fault:
+            print(f"The grader failed on {record.verdict.exercise} of {record.student}:", file=sys.stderr)
+            print(record.verdict.fault, file=sys.stderr)
+    for exercise, tests in outcome.broken.items():
+        print(f"The instructor's own answer to {exercise} fails {', '.join(tests)}.", file=sys.stderr)
+    failed = bool(outcome.broken) or any(record.verdict.status == "grader_error" for record in outcome.records)
     if expected is None:
-        return 1 if outcome.broken else 0
+        return int(failed)
     wrong = differences(outcome.marks, expected)
     for line in wrong:
         print(f"Not as expected: {line}", file=sys.stderr)
-    if not wrong and not outcome.broken:
+    if not wrong and not failed:
         print("Every mark is as expected.")
-    return 1 if wrong or outcome.broken else 0
+    return int(bool(wrong) or failed)
 
 
 def run_check(course: Course, options: argparse.Namespace) -> int:
@@ -106,18 +116,16 @@ def run_check(course: Course, options: argparse.Namespace) -> int:
     if not options.file.is_symlink() and not options.file.exists():
         raise ValueError(f"file: {options.file} does not exist")
     verdict = judge(exercise, options.file, _limits(options))
-    which = _which(exercise)
     if options.json:
-        print(json.dumps(as_json(verdict), ensure_ascii=True, indent=2))
-        print(which, file=sys.stderr)
+        print_json(verdict)
     else:
-        _print_verdict(exercise, verdict, which)
+        print_verdict(exercise.title, verdict)
     return 0 if verdict.full else 1
 
 
 def run_generate(course: Course, options: argparse.Namespace) -> int:
     """Make the released exercises, or check them."""
-    from grading.release import generate, stale
+    from grading.course.release import generate, stale
 
     if not course.source.is_dir():
         raise ValueError(f"course: no folder {course.source.name}/ to generate from")
@@ -131,43 +139,13 @@ def run_generate(course: Course, options: argparse.Namespace) -> int:
     return 1 if old else 0
 
 
-def as_json(verdict: Verdict) -> dict[str, Any]:
-    """The result that `check --json` prints."""
-    tests = [
-        {"id": t.id, "points": t.points, "max_points": t.max_points, "status": t.status, "message": t.message}
-        for t in verdict.tests
-    ]
-    return {"exercise": verdict.exercise, "score": verdict.score, "max_score": verdict.max_score, "tests": tests}
-
-
-def _print_verdict(exercise: Exercise, verdict: Verdict, which: str) -> None:
-    console = Console(highlight=False, markup=False, soft_wrap=True)
-    console.print(f"{exercise.title}: {number(verdict.score)} of {number(verdict.max_score)} points", style="bold")
-    if verdict.message:
-        console.print(verdict.message, style="red")
-    for test in verdict.tests:
-        good = test.status == "ok"
-        console.print(f"{number(test.points):>4} / {number(test.max_points):<4} {test.id}: {WORDS[test.status]}",
-                      style="green" if good else "red")  # fmt: skip
-        if test.message and not verdict.message:
-            console.print(f"            {test.message}")
-        for line in test.lines:
-            console.print(f"            {line.cell}, line {line.line}, in {line.function}: {line.code}")
-    for note in verdict.notes:
-        console.print(f"Note: {note}")
-    console.print(which)
-
-
-def _which(exercise: Exercise) -> str:
-    if exercise.hidden:
-        return "Hidden tests were run too."
-    return "Only the tests you can see were run; the hidden ones run when the work is marked."
-
-
 def _limits(options: argparse.Namespace) -> Limits:
-    if options.test_seconds <= 0 or options.total_seconds <= 0:
-        raise ValueError("seconds: a time limit must be above 0")
     return Limits(test_seconds=options.test_seconds, total_seconds=options.total_seconds)
+
+
+def _count(things: tuple[object, ...], word: str) -> str:
+    """A number of things in words: "1 student", "2 students"."""
+    return f"{len(things)} {word}{'' if len(things) == 1 else 's'}"
 
 
 if __name__ == "__main__":

@@ -14,7 +14,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from grading.course import Exercise
-from grading.feedback import number
+from grading.verdict import number
 
 Marks = Mapping[tuple[str, str], float]  # (student, exercise) -> mark
 

@@ -13,19 +13,9 @@ from pathlib import Path
 from urllib.parse import quote
 
 from grading.course import Exercise
-from grading.judge import TestVerdict, Verdict
 from grading.record import Record
+from grading.verdict import WORDS, TestVerdict, Verdict, number, shown, what_stopped, which_ran
 
-WORDS = {
-    "ok": "passed",
-    "student_error": "not yet right",
-    "timeout": "took too long",
-    "crash": "broke off",
-    "unreadable": "could not be read",
-    "forbidden_import": "not allowed",
-    "not_attempted": "not attempted",
-    "grader_error": "the grader's fault",
-}
 PAGE = """<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -39,7 +29,7 @@ body {{ color: #1c1c1c; background: #fff; }}
 h1 {{ font-size: 1.5rem; }} h2 {{ font-size: 1.15rem; margin-top: 2rem; }}
 table {{ border-collapse: collapse; width: 100%; }} caption {{ text-align: left; padding-bottom: .5rem; }}
 th, td {{ text-align: left; padding: .35rem .6rem; border-bottom: 1px solid #ccc; vertical-align: top; }}
-th, td {{ overflow-wrap: anywhere; }}
+th, td {{ overflow-wrap: anywhere; }} thead th {{ overflow-wrap: normal; white-space: nowrap; }}
 .wide {{ overflow-x: auto; }} .wide td {{ overflow-wrap: normal; }}
 .points {{ white-space: nowrap; }} .ok {{ color: #0a5c2f; }} .no {{ color: #8f1d14; }}
 pre {{ background: #f4f4f4; padding: .5rem .75rem; overflow-x: auto; margin: .5rem 0 0; }}
@@ -63,11 +53,12 @@ def feedback_page(exercise: Exercise, student: str, verdict: Verdict) -> str:
         f"<h1>{escape(exercise.title)}</h1>",
         f"<p>{escape(student)}: <strong>{number(verdict.score)} of {number(verdict.max_score)} points</strong>.</p>",
     ]
-    if verdict.message:
-        parts.append(f'<p class="no">{escape(verdict.message)}</p>')
-    elif not verdict.hidden_ran:
-        parts.append("<p>Only the tests you can see were run.</p>")
-    parts += ["<h2>Tests</h2>", _tests(verdict)]
+    if verdict.headline:
+        parts.append(f'<p class="{"ok" if verdict.full else "no"}">{escape(verdict.headline)}</p>')
+    if verdict.stopped:
+        parts.append("<h2>What stopped</h2>")
+        parts += [f"<pre>{escape(what_stopped(cell))}</pre>" for cell in verdict.stopped]
+    parts += ["<h2>Tests</h2>", _tests(verdict), f"<p>{escape(which_ran(verdict))}</p>"]
     if verdict.manual:
         items = "".join(
             f"<li>{escape(part.id)}: up to {number(part.max_points)} points</li>" for part in verdict.manual
@@ -85,19 +76,19 @@ def feedback_page(exercise: Exercise, student: str, verdict: Verdict) -> str:
 
 
 def _tests(verdict: Verdict) -> str:
-    rows = "".join(_row(test, bool(verdict.message)) for test in verdict.tests)
+    """The table of the tests; what the headline says is not said again in each row."""
+    rows = "".join(_row(test, verdict.headline) for test in verdict.tests)
     head = '<tr><th scope="col">Test</th><th scope="col">Points</th><th scope="col">What it found</th></tr>'
     return f"<table><thead>{head}</thead><tbody>{rows}</tbody></table>"
 
 
-def _row(test: TestVerdict, said: bool) -> str:
+def _row(test: TestVerdict, headline: str) -> str:
     colour = "ok" if test.status == "ok" else "no"
     found = f'<span class="{colour}">{WORDS[test.status]}</span>'
-    if test.message and not said:
+    if test.message not in ("", headline):
         found += f"<br>{escape(test.message)}".replace("\n", "<br>")
     if test.lines:
-        lines = "\n".join(f"{line.cell}, line {line.line}, in {line.function}:\n    {line.code}" for line in test.lines)
-        found += f"<pre>{escape(lines)}</pre>"
+        found += f"<pre>{escape(chr(10).join(map(shown, test.lines)))}</pre>"
     points = f"{number(test.points)} / {number(test.max_points)}"
     return f'<tr><th scope="row">{escape(test.id)}</th><td class="points">{points}</td><td>{found}</td></tr>'
 
@@ -125,14 +116,14 @@ def index_page(exercises: Sequence[Exercise], students: Sequence[tuple[str, str]
     return PAGE.format(title="Marks and feedback", body=f"<h1>Marks and feedback</h1>\n{table}")
 
 
+def page_path(folder: Path, exercise: Exercise, student: str) -> Path:
+    """Where nbgrader keeps the feedback on one submission."""
+    return folder / student / exercise.assignment / f"{exercise.name}.html"
+
+
 def write_page(folder: Path, exercise: Exercise, student: str, verdict: Verdict, name: str = "") -> Path:
-    """Write the page of one submission where nbgrader keeps feedback; gives its path."""
-    path = folder / student / exercise.assignment / f"{exercise.name}.html"
+    """Write the page of one submission; gives its path."""
+    path = page_path(folder, exercise, student)
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(feedback_page(exercise, name or student, verdict), encoding="utf-8", errors="replace")
     return path
-
-
-def number(value: float) -> str:
-    """A mark as one writes it: 3.0 -> "3", 2.5 -> "2.5"."""
-    return f"{round(value, 4):g}"

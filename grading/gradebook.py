@@ -7,6 +7,7 @@ for review, as nbgrader itself does. A student whose file is gone loses the entr
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -17,24 +18,34 @@ from types import TracebackType
 from typing import Any
 
 from nbgrader.api import BaseCell, Comment, Grade, Gradebook, MissingEntry
-from sqlalchemy.exc import SAWarning
+from sqlalchemy.exc import SAWarning, SQLAlchemyError
 
 from grading.course import Exercise, SourceCell
-from grading.judge import Verdict
+from grading.verdict import Verdict
 
 
 class Book:
     """nbgrader's gradebook for one course, opened for writing (a context manager)."""
 
     def __init__(self, database: Path, exercises: Iterable[Exercise]) -> None:
+        """Open a gradebook, a new one where there is none, and enter the exercises.
+
+        Raises `ValueError` that names the file when it cannot be opened or is locked.
+        """
         database.parent.mkdir(parents=True, exist_ok=True)
         here = str(Path(sys.executable).parent)  # nbgrader runs `alembic` by its bare name
         if here not in os.environ.get("PATH", "").split(os.pathsep):
             os.environ["PATH"] = f"{here}{os.pathsep}{os.environ.get('PATH', os.defpath)}"
-        self.book = Gradebook(f"sqlite:///{database.resolve()}")
         self.exercises = {exercise.key: exercise for exercise in exercises}
-        for exercise in self.exercises.values():
-            self._describe(exercise)
+        try:
+            self.book = Gradebook(f"sqlite:///{database.resolve()}")
+            for exercise in self.exercises.values():
+                self._describe(exercise)
+        except SQLAlchemyError as problem:
+            reason = getattr(problem, "orig", None) or problem
+            raise ValueError(
+                f"gradebook: {database} cannot be written ({reason}); the records are kept, so grading again is quick"
+            ) from problem
 
     def __enter__(self) -> Book:
         return self
@@ -84,10 +95,8 @@ class Book:
 
     def remove(self, student: str, exercise: Exercise) -> None:
         """Take out the entry of a student who has handed in nothing (any more)."""
-        try:
+        with contextlib.suppress(MissingEntry):
             self.book.remove_submission(exercise.assignment, student)
-        except MissingEntry:
-            return
 
     def rows(self) -> list[dict[str, Any]]:
         """What the gradebook says, one row a student and notebook: student, exercise, score, max_score."""

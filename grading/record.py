@@ -18,11 +18,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from grading.judge import ManualPart, TestVerdict, Verdict
-from grading.proxy import Limits
-from grading.runner import CellRun, Line
+from grading.running.plan import Limits
+from grading.verdict import Verdict, verdict_from_json
 
-VERSION = 1
+VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -46,6 +45,7 @@ class Record:
 
 
 def record_path(folder: Path, student: str, assignment: str, notebook: str) -> Path:
+    """Where the record of one hand-in is kept."""
     return folder / student / assignment / f"{notebook}.json"
 
 
@@ -63,7 +63,7 @@ def read_record(path: Path) -> Record | None:
     """The record in a file; None when there is none, or it is of another version or damaged."""
     try:
         return from_json(json.loads(path.read_text(encoding="utf-8")))
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 
 
@@ -71,22 +71,16 @@ def from_json(data: Mapping[str, Any]) -> Record:
     """A record from its JSON form. Raises `ValueError` for another version."""
     if data["version"] != VERSION:
         raise ValueError(f"version: {data['version']!r} is not {VERSION}")
-    body = dict(data["verdict"])
-    body["tests"] = tuple(
-        TestVerdict(**{**test, "lines": tuple(Line(**line) for line in test["lines"])}) for test in body["tests"]
-    )
-    body["notes"] = tuple(body["notes"])
-    body["cells"] = tuple(CellRun(**cell) for cell in body["cells"])
-    body["manual"] = tuple(ManualPart(**part) for part in body["manual"])
-    return Record(**{**data, "verdict": Verdict(**body)})
+    return Record(**{**data, "verdict": verdict_from_json(data["verdict"])})
 
 
 @lru_cache(maxsize=8)
 def grader_sha256(limits: Limits) -> str:
     """Hash of everything on the grader's side that a verdict depends on."""
     digest = hashlib.sha256(f"{platform.python_version()} {_version('numpy')} {asdict(limits)}".encode())
-    for path in sorted(Path(__file__).parent.glob("*.py")):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes())
+    here = Path(__file__).parent
+    for path in sorted(here.rglob("*.py")):
+        digest.update(path.relative_to(here).as_posix().encode() + b"\0" + path.read_bytes())
     return digest.hexdigest()
 
 

@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from grading.course import Course, Exercise, open_course
-from grading.judge import Verdict, judge
-from grading.proxy import Limits
+from grading.judge import judge
+from grading.running.plan import Limits
+from grading.verdict import Verdict
 
 FAST = Limits(test_seconds=4, total_seconds=30)
 TOTAL = """def total(numbers):

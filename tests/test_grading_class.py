@@ -16,15 +16,16 @@ import pytest
 from nbgrader.api import Gradebook
 from rich.console import Console
 
-from grading import classroom, sample
+from grading import pool, sample
 from grading.__main__ import main
 from grading.classroom import Outcome, grade_class
 from grading.course import Course, open_course
 from grading.export import differences, marks_csv, marks_table, neutral
-from grading.feedback import feedback_page, number
+from grading.feedback import feedback_page
 from grading.judge import judge
-from grading.proxy import Limits
 from grading.record import from_json, grader_sha256, read_record, record_path, write_record
+from grading.running.plan import Limits
+from grading.verdict import number
 from tests.grading_tiny import BOX_ONLY, FAST, RIGHT, cell, make_course, notebook, solved, source_cells, write_notebook
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -151,7 +152,7 @@ def test_records_round_trip_and_hold_what_they_came_from(graded: tuple[Course, O
         assert record.source_sha256 == course.exercise("tiny").sha256
         assert record.grader_sha256 == grader_sha256(FAST)
     write_record(tmp_path / "r.json", outcome.records[0])
-    (tmp_path / "r.json").write_text((tmp_path / "r.json").read_text().replace('"version": 1', '"version": 99'))
+    (tmp_path / "r.json").write_text((tmp_path / "r.json").read_text().replace('"version": 2', '"version": 99'))
     assert read_record(tmp_path / "r.json") is None
     (tmp_path / "r.json").write_text("{")
     assert read_record(tmp_path / "r.json") is None
@@ -212,10 +213,12 @@ def test_failure_of_the_grader_costs_nobody_else(tmp_path: Path, monkeypatch: py
             raise RuntimeError("a slip of the grader")
         return judge(exercise, path, limits)
 
-    monkeypatch.setattr(classroom, "judge", broken)
+    monkeypatch.setattr(pool, "judge", broken)
     outcome = grade(course)
     assert outcome.marks == {("ann", "tiny"): 0, ("bob", "tiny"): 10}
     assert [record.verdict.status for record in outcome.records] == ["grader_error", "ok"]
+    assert "a slip of the grader" in outcome.records[0].verdict.fault  # for the instructor, and not for the student
+    assert "a slip" not in (course.feedback / "ann" / "tiny" / "tiny.html").read_text(encoding="utf-8")
     monkeypatch.undo()
     assert grade(course).marks["ann", "tiny"] == 10  # such a record is not reused
 
@@ -244,6 +247,40 @@ def test_progress_is_shown(tmp_path: Path):
 def test_course_without_tests_is_a_value_error(tmp_path: Path):
     with pytest.raises(ValueError, match="course"):
         grade(open_course(tmp_path))
+
+
+def test_notebook_withdrawn_from_an_assignment_of_two_leaves_no_mark(tmp_path: Path):
+    course = make_course(tmp_path)
+    other = write_notebook(course.source / "tiny" / "second.ipynb", notebook(source_cells()))
+    hand_in(course, "ann", solved())
+    gone = hand_in(course, "ann", solved(), name=other.stem)
+    assert grade(course).marks == {("ann", "tiny"): 10, ("ann", "tiny/second"): 10}
+    gone.unlink()
+    assert grade(course).marks == {("ann", "tiny"): 10, ("ann", "tiny/second"): 0}
+    assert not (course.feedback / "ann" / "tiny" / "second.html").exists()
+
+
+def test_folder_whose_name_is_no_unicode_stops_nobody(tmp_path: Path):
+    course = make_course(tmp_path)
+    hand_in(course, "ann", solved())
+    hand_in(course, "bo\udcffb", solved())
+    assert grade(course).marks == {("ann", "tiny"): 10, ("bo?b", "tiny"): 10}
+
+
+def test_gradebook_that_is_none_is_named_and_the_records_are_kept(tmp_path: Path):
+    course = make_course(tmp_path)
+    hand_in(course, "ann", solved())
+    course.database.write_bytes(b"no database" * 100)
+    with pytest.raises(ValueError, match=r"gradebook: .*gradebook\.db"):
+        grade(course)
+    course.database.unlink()
+    assert grade(course).reused == 1
+
+
+@pytest.mark.parametrize("jobs", [-1])
+def test_jobs_below_zero_is_a_value_error(jobs: int, tmp_path: Path):
+    with pytest.raises(ValueError, match="jobs"):
+        grade(make_course(tmp_path), jobs=jobs)
 
 
 # Tables
@@ -283,7 +320,7 @@ def test_page_of_a_verdict_without_hidden_tests_says_so(tmp_path: Path):
     write_notebook(tmp_path / "release" / "tiny" / "tiny.ipynb", notebook(solved({})))
     (tmp_path / "a.py").write_text(RIGHT)
     exercise = open_course(tmp_path).exercise("tiny")
-    assert "Only the tests you can see were run" in feedback_page(
+    assert "Only the tests that you can see were run" in feedback_page(
         exercise, "ann", judge(exercise, tmp_path / "a.py", FAST)
     )
 
@@ -304,7 +341,7 @@ def test_check_says_what_each_test_found(tmp_path: Path, capsys: pytest.CaptureF
     assert run_check(tmp_path, BOX_ONLY) == 1
     out = capsys.readouterr().out
     assert "test-total: not attempted" in out
-    assert "Hidden tests were run too." in out
+    assert "were run. These found no answer to run: test-total, test-hidden." in out
 
 
 def test_check_json_has_exactly_its_keys(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
@@ -316,7 +353,7 @@ def test_check_json_has_exactly_its_keys(tmp_path: Path, capsys: pytest.CaptureF
     assert (result["exercise"], result["score"], result["max_score"]) == ("tiny", 5, 10)
     assert all(list(test) == ["id", "points", "max_points", "status", "message"] for test in result["tests"])
     assert result["tests"][0]["message"] == "numbers are added up"
-    assert "Hidden tests" in shown.err
+    assert "The visible and the hidden tests were run." in shown.err
 
 
 @pytest.mark.parametrize(
@@ -338,7 +375,7 @@ def test_grade_takes_any_course(tmp_path: Path, capsys: pytest.CaptureFixture[st
     hand_in(course, "ann", solved())
     assert main(["grade", "--course", str(tmp_path), "--jobs", "1"]) == 0
     out = capsys.readouterr().out
-    assert "1 submissions of 1 students, with hidden tests." in out
+    assert "1 submission of 1 student, with hidden tests." in out
     assert (tmp_path / "gradebook.db").is_file()
     assert (tmp_path / "feedback" / "index.html").is_file()
 

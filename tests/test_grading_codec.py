@@ -12,8 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grading.codec import Heap
-from grading.proxy import Class, Function, Instance, Limits, Session, StudentStopped
+from grading.running.channel import StudentStopped
+from grading.running.codec import Heap
+from grading.running.plan import Limits
+from grading.running.session import Session
+from grading.running.standins import Class, Function, Instance
 
 
 class Pair:

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grading.course import Course, Exercise, clear_solution, hidden_lines, open_course, read_exercise, top_level_names
-from grading.imports import forbidden_imports
+from grading.course import Course, Exercise, open_course, read_exercise
+from grading.course.notebook import clear_solution, hidden_ranges
 from grading.judge import check_source
-from grading.submission import StudentCell, Submission, decode, read, rebuild
+from grading.submission import StudentCell, Submission, decode, forbidden_imports, read, rebuild
+from grading.syntax import top_level_names
 from tests.grading_tiny import (
     FAST,
     RIGHT,
@@ -53,9 +54,9 @@ def test_exercise_is_read_from_the_source(exercise: Exercise):
     assert exercise.max_score == 10
     assert exercise.names == ("total", "Box")
     assert exercise.forbidden == ("reference.totals.total",)
-    assert exercise.hidden
+    assert exercise.from_source
     assert exercise.cells[2].source == "def total(numbers):\n    # YOUR CODE HERE\n    raise NotImplementedError()"
-    assert exercise.cells[4].hidden == ((2, 6),)
+    assert exercise.cells[4].hidden_lines == ((2, 6),)
     assert check_source(exercise, FAST) == []
 
 
@@ -68,8 +69,8 @@ def test_broken_test_is_found_on_the_instructors_answer(tmp_path: Path):
 def test_released_notebook_is_used_where_there_is_no_source(tmp_path: Path):
     write_notebook(tmp_path / "release" / "tiny" / "tiny.ipynb", notebook(solved({})))
     exercise = open_course(tmp_path).exercise("tiny")
-    assert not exercise.hidden
-    assert exercise.cells[4].hidden == ()
+    assert not exercise.from_source
+    assert exercise.cells[4].hidden_lines == ()
     assert exercise.max_score == 10
 
 
@@ -100,7 +101,7 @@ def test_hash_changes_with_what_matters(tmp_path: Path, exercise: Exercise):
 def test_helpers_of_the_course_reader():
     assert clear_solution("x = 1") == "# YOUR CODE HERE\nraise NotImplementedError()"
     assert clear_solution("a\n  ### BEGIN SOLUTION\n  b\n  ### END SOLUTION\nc").split("\n")[1] == "  # YOUR CODE HERE"
-    assert hidden_lines("a\n# BEGIN HIDDEN TESTS\nb\n# END HIDDEN TESTS\nc") == ((2, 4),)
+    assert hidden_ranges("a\n# BEGIN HIDDEN TESTS\nb\n# END HIDDEN TESTS\nc") == ((2, 4),)
     assert top_level_names("import os\nx, y = 1, 2\ndef f():\n    z = 1\nclass C: pass") == ("x", "y", "f", "C")
     assert top_level_names("def f(:") == ()
 
@@ -280,7 +281,7 @@ NAMES = ["ragkit.search.fusion.interleave", "ragkit.search.interleave"]
     ],
 )
 def test_forbidden_import_is_found(source: str):
-    assert forbidden_imports(source, NAMES)
+    assert forbidden_imports([source], NAMES)
 
 
 @pytest.mark.parametrize(
@@ -295,4 +296,4 @@ def test_forbidden_import_is_found(source: str):
     ],
 )
 def test_other_code_is_left_alone(source: str):
-    assert forbidden_imports(source, NAMES) == ()
+    assert forbidden_imports([source], NAMES) == ()

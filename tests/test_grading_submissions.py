@@ -12,7 +12,7 @@ import pytest
 
 from grading.course import Exercise, open_course
 from grading.judge import check_source, judge, judge_submission
-from grading.proxy import Limits
+from grading.running.plan import Limits
 from grading.submission import StudentCell, Submission
 
 ROOT = Path(__file__).resolve().parent.parent

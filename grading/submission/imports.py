@@ -9,6 +9,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Sequence
 
+from grading.syntax import parse
+
 LOADERS = {
     "import_module",
     "__import__",
@@ -22,16 +24,14 @@ LOADERS = {
 }
 
 
-def forbidden_imports(source: str, forbidden: Sequence[str]) -> tuple[str, ...]:
-    """The forbidden names that a piece of code imports: ("from a.b import c", ["a.b.c"]) -> ("a.b.c",).
+def forbidden_imports(sources: Sequence[str], forbidden: Sequence[str]) -> tuple[str, ...]:
+    """The forbidden names that pieces of code import: (["from a.b import c"], ["a.b.c"]) -> ("a.b.c",).
 
-    A name `p.q.f` is also reached when `f` is taken from any other module of the package `p` (packages re-export).
+    The pieces are cells of one notebook: what one imports, the next may use. A name `p.q.f` is also reached when `f` is
+    taken from any other module of the package `p` (packages re-export).
     """
-    try:
-        tree = ast.parse(source)
-    except (SyntaxError, ValueError, RecursionError):
-        return ()
-    reached = list(_reached(tree))
+    body = [statement for source in sources for statement in parse(source).body]
+    reached = list(_reached(ast.Module(body=body, type_ignores=[]), frozenset(forbidden)))
     return tuple(name for name in forbidden if any(_touches(path, whole, name) for path, whole in reached))
 
 
@@ -49,8 +49,11 @@ def _touches(path: str, whole: bool, name: str) -> bool:
     return whole and len(steps) > 1 and (steps == holder or (holder[: len(steps)] == steps))
 
 
-def _reached(tree: ast.Module) -> Iterator[tuple[str, bool]]:
-    """Dotted paths that the code imports or walks to by attributes, each with whether a whole module comes."""
+def _reached(tree: ast.Module, forbidden: frozenset[str]) -> Iterator[tuple[str, bool]]:
+    """Dotted paths that the code imports or walks to by attributes, each with whether a whole module comes.
+
+    Of paths put together from texts, those that could end at a forbidden name.
+    """
     aliases: dict[str, str] = {}
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
@@ -71,17 +74,18 @@ def _reached(tree: ast.Module) -> Iterator[tuple[str, bool]]:
     words = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} | {
         n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)
     }
-    imported = {alias.split(".")[-1] for alias in aliases.values()}
-    if (words | imported) & LOADERS:
-        texts = [n.value for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-        for text in texts:
-            yield text.strip(), True
-            for other in texts:
-                yield f"{text.strip()}.{other.strip()}", False
-            for word in words:
-                yield f"{text.strip()}.{word}", False
-            if (words | imported) & {"exec", "eval"} and "import" in text:
-                yield from _reached(_parse(text))
+    spoken = words | {alias.split(".")[-1] for alias in aliases.values()}
+    if spoken & LOADERS:
+        texts = {n.value.strip() for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+        roots = {name.split(".")[0] for name in forbidden}
+        steps = {step for name in forbidden for step in name.split(".")}
+        ends = [end for end in sorted(texts | words) if steps & set(end.split("."))]
+        for text in sorted(texts):
+            if text.split(".")[0] in roots:
+                yield text, True
+                yield from ((f"{text}.{end}", False) for end in ends)
+            if spoken & {"exec", "eval"} and "import" in text:
+                yield from _reached(parse(text), forbidden)
     for node in ast.walk(tree):
         if isinstance(node, ast.Attribute):
             path = _dotted(node, aliases)
@@ -103,10 +107,3 @@ def _dotted(node: ast.expr, aliases: dict[str, str]) -> str:
     if isinstance(node, ast.Name) and node.id in aliases:
         return ".".join([aliases[node.id], *reversed(parts)])
     return ""
-
-
-def _parse(text: str) -> ast.Module:
-    try:
-        return ast.parse(text)
-    except (SyntaxError, ValueError):
-        return ast.Module(body=[], type_ignores=[])

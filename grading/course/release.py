@@ -12,7 +12,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from grading.course import Course
+from grading.course.folders import Course
 
 SCRIPT = """
 import os, sys
@@ -34,7 +34,7 @@ for name in sys.argv[1:]:
 def generate(course: Course, into: Path | None = None) -> list[Path]:
     """Generate every assignment of the source folder; gives the notebooks written.
 
-    Raises `RuntimeError` with nbgrader's own words when it refuses.
+    Raises `ValueError` that names the source folder, with nbgrader's own words, when it refuses.
     """
     target = into or course.release
     made: list[Path] = []
@@ -50,7 +50,7 @@ def generate(course: Course, into: Path | None = None) -> list[Path]:
             [sys.executable, "-c", SCRIPT, *names], cwd=folder, capture_output=True, text=True, check=False
         )
         if done.returncode:
-            raise RuntimeError(done.stderr.strip()[-3000:])
+            raise ValueError(f"{course.source}: nbgrader did not make the exercises: {done.stderr.strip()[-3000:]}")
         for name in names:
             for path in sorted((folder / "release" / name).glob("*.ipynb")):
                 (target / name).mkdir(parents=True, exist_ok=True)

@@ -5,8 +5,8 @@ message carries atoms by value and mutable objects by number, with the contents 
 changed since the last message. Three things follow: a function that changes its argument is seen to have changed it; a
 result that *is* an argument, or a view into it, arrives as that argument; and a container the student kept sees later
 changes by the test. Everything that is no plain data (functions, classes, instances) stays where it is and travels as a
-handle. Only JSON is read, never pickle, so the far side can send wrong data and nothing worse. numpy is imported only
-when an array arrives.
+handle. Only JSON is read, never pickle, so the far side can send wrong data and nothing worse. numpy's arrays and
+scalars are packed by `arrays`.
 
 Left out: sharing between two arrays sent as arguments, object arrays' identity, and cells of closures.
 """
@@ -15,10 +15,11 @@ from __future__ import annotations
 
 import base64
 import builtins
-import operator
 import sys
 from collections.abc import Callable
 from typing import Any
+
+from grading.running import arrays, containers
 
 Wire = Any  # what json.loads gives: None, bool, int, float, str, or a dict with one short key
 Update = list[Any]  # [number, kind, ...contents]
@@ -46,7 +47,6 @@ class Heap:
         self.stand_ins: dict[int, Any] = {}
         self.stand_in_numbers: dict[int, int] = {}
         self.pending: list[Update] = []
-        self.dropped: list[int] = []
 
     def pack(self, value: Any) -> Wire:
         """Wire form of a value: (1, "a") -> {"t": [1, "a"]}."""
@@ -69,9 +69,8 @@ class Heap:
             return {"g": [value.start, value.stop, value.step]}
         if kind is complex:
             return {"c": [value.real, value.imag]}
-        numpy: Any = sys.modules.get("numpy")
-        if numpy is not None and isinstance(value, numpy.generic) and not value.dtype.hasobject:
-            return {"n": [value.dtype.str, base64.b64encode(value.tobytes()).decode()]}
+        if arrays.is_scalar(value):
+            return {"n": arrays.pack_scalar(value)}
         if isinstance(value, bytes):
             return {"b": base64.b64encode(value).decode()}
         if isinstance(value, str):
@@ -82,7 +81,7 @@ class Heap:
             return float.__float__(value)
         if isinstance(value, type) and vars(builtins).get(kind_name := str(getattr(value, "__name__", ""))) is value:
             return {"y": kind_name}
-        if isinstance(value, (list, dict, set)) or self._is_array(value):
+        if isinstance(value, (list, dict, set)) or arrays.is_array(value):
             return {"r": self._number(value)}
         return {"h": self._handle(value)}
 
@@ -109,13 +108,11 @@ class Heap:
             case "e":
                 return Ellipsis
             case "n":
-                import numpy as np
-
-                return np.frombuffer(base64.b64decode(body[1]), dtype=_plain_dtype(body[0]))[0]
+                return arrays.unpack_scalar(body)
             case "y":
                 found = getattr(builtins, body)
                 if not isinstance(found, type):
-                    raise ValueError("not a type")
+                    raise ValueError(f"type: {body!r} is no built-in type")
                 return found
             case "own":
                 return self.handles[body]
@@ -129,7 +126,7 @@ class Heap:
         for number, value in list(self.objects.items()):
             if number not in new:
                 shot = self._shot(value)
-                if not _same(shot, self.shots[number]):
+                if not containers.same(shot, self.shots[number]):
                     self.shots[number] = shot
                     self.pending.append([number, *self._contents(value)])
         sent, self.pending = self.pending, []
@@ -140,23 +137,15 @@ class Heap:
         fresh: set[int] = set()
         for number, kind, *body in updates:
             if number not in self.objects:
-                shell: Any = {"l": list, "d": dict, "s": set}[kind]() if kind in "lds" else self._new_array(kind, body)
+                shell: Any = containers.SHELLS[kind]() if kind in containers.SHELLS else self._array(kind, body)
                 self._adopt(number, shell)
                 fresh.add(number)
         for number, kind, *body in updates:
             value = self.objects[number]
-            if kind == "l":
-                list.__setitem__(value, slice(None), [self.unpack(item) for item in body[0]])
-            elif kind == "d":
-                pairs = [(self.unpack(key), self.unpack(item)) for key, item in body[0]]
-                dict.clear(value)
-                dict.update(value, pairs)
-            elif kind == "s":
-                items = [self.unpack(item) for item in body[0]]
-                set.clear(value)
-                set.update(value, items)
+            if kind in containers.SHELLS:
+                containers.fill(value, kind, body[0], self.unpack)
             elif number not in fresh:
-                self._refill(value, kind, body)
+                arrays.refill(value, self._array(kind, body))
         for number, *_ in updates:
             self.shots[number] = self._shot(self.objects[number])
 
@@ -171,6 +160,7 @@ class Heap:
         return dropped
 
     def forget(self, number: int) -> None:
+        """Take an object out of the table."""
         value = self.objects.pop(number, None)
         self.numbers.pop(id(value), None)
         self.shots.pop(number, None)
@@ -188,7 +178,7 @@ class Heap:
         if known is not None:
             return known
         number = self._take_number()
-        shared = self._shared(value) if self._is_array(value) else None
+        shared = arrays.place_in_known(value, self.numbers) if arrays.is_array(value) else None
         self._adopt(number, value)
         contents = self._contents(value)
         self.shots[number] = self._shot(value)
@@ -196,26 +186,10 @@ class Heap:
         return number
 
     def _contents(self, value: Any) -> list[Any]:
-        if isinstance(value, list):
-            return ["l", [self.pack(item) for item in list.__iter__(value)]]
-        if isinstance(value, dict):
-            return ["d", [[self.pack(key), self.pack(item)] for key, item in dict.items(value)]]
-        if isinstance(value, set):
-            return ["s", [self.pack(item) for item in set.__iter__(value)]]
-        if value.dtype.hasobject:
-            return ["o", list(value.shape), [self.pack(item) for item in value.ravel().tolist()]]
-        data = base64.b64encode(value.tobytes()).decode()
-        return ["a", value.dtype.str, list(value.shape), data, bool(value.flags.writeable)]
+        return arrays.contents(value, self.pack) if arrays.is_array(value) else containers.contents(value, self.pack)
 
-    def _shot(self, value: Any) -> list[Any] | bytes:
-        """What to compare with later: a container's very items (each is compared itself), or an array's bytes."""
-        if isinstance(value, list):
-            return list(list.__iter__(value))
-        if isinstance(value, dict):
-            return [part for pair in dict.items(value) for part in pair]
-        if isinstance(value, set):
-            return list(set.__iter__(value))
-        return list(value.ravel().tolist()) if value.dtype.hasobject else bytes(value.tobytes())
+    def _shot(self, value: Any) -> containers.Snapshot:
+        return arrays.snapshot(value) if arrays.is_array(value) else containers.snapshot(value)
 
     def _handle(self, value: Any) -> dict[str, Any]:
         number = self.handle_numbers.get(id(value))
@@ -233,60 +207,5 @@ class Heap:
             self.stand_in_numbers[id(made)] = number
         return self.stand_ins[number]
 
-    @staticmethod
-    def _is_array(value: Any) -> bool:
-        numpy: Any = sys.modules.get("numpy")
-        return numpy is not None and isinstance(value, numpy.ndarray) and value.dtype.names is None
-
-    def _shared(self, value: Any) -> list[Any] | None:
-        """[number, strides, offset] of a known array whose memory this one looks into, if any."""
-        base = value.base
-        while base is not None and self._is_array(base):
-            number = self.numbers.get(id(base))
-            if number is not None:
-                start = value.__array_interface__["data"][0] - base.__array_interface__["data"][0]
-                return [number, list(value.strides), start]
-            base = base.base
-        return None
-
-    def _new_array(self, kind: str, body: list[Any]) -> Any:
-        import numpy as np
-
-        if kind == "o":
-            made = np.empty(int(np.prod(body[0])), dtype=object)
-            made[:] = [self.unpack(item) for item in body[1]]
-            return made.reshape(body[0])
-        if kind == "v":
-            number, strides, offset, dtype, shape, data, writeable = body
-            base: Any = self.objects.get(number)
-            if self._is_array(base) and base.flags.c_contiguous:
-                try:
-                    return np.ndarray(shape, _plain_dtype(dtype), base.data, offset, strides)
-                except (ValueError, TypeError):
-                    pass  # the layouts differ here: a copy is the best there is
-        else:
-            dtype, shape, data, writeable = body
-        array = np.frombuffer(base64.b64decode(data), dtype=_plain_dtype(dtype)).reshape(shape).copy()
-        array.flags.writeable = writeable
-        return array
-
-    def _refill(self, value: Any, kind: str, body: list[Any]) -> None:
-        fresh = self._new_array(kind, body)
-        if value.shape == fresh.shape and value.flags.writeable:
-            value[...] = fresh
-
-
-def _same(one: list[Any] | bytes, other: list[Any] | bytes) -> bool:
-    """Whether two shots are the same, items by identity: no method of a student's object is called."""
-    if isinstance(one, bytes) or isinstance(other, bytes):
-        return one == other
-    return len(one) == len(other) and all(map(operator.is_, one, other))
-
-
-def _plain_dtype(name: str) -> Any:
-    import numpy as np
-
-    dtype = np.dtype(name)
-    if dtype.hasobject:  # such a buffer would hold addresses
-        raise ValueError("object arrays travel item by item")
-    return dtype
+    def _array(self, kind: str, body: list[Any]) -> Any:
+        return arrays.make(kind, body, self.objects, self.unpack)

@@ -1,0 +1,99 @@
+"""Where a course keeps things, and which exercises it has.
+
+The source notebooks (with solutions and hidden tests) are used where they are present, else the released ones.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from grading.course.exercise import Exercise, read_exercise
+
+FOLDERS = {
+    "source_directory": "source",
+    "release_directory": "release",
+    "submitted_directory": "submitted",
+    "feedback_directory": "feedback",
+}
+
+
+@dataclass(frozen=True)
+class Course:
+    """The folders of a course. `build` holds what can be made again: records and the table of marks."""
+
+    root: Path
+    source: Path
+    release: Path
+    submitted: Path
+    build: Path
+    database: Path
+    feedback: Path
+
+    def exercises(self) -> list[Exercise]:
+        """Every notebook with something to grade, in the order of their names."""
+        folder = self.source if self.source.is_dir() else self.release
+        found = []
+        for path in sorted(folder.glob("*/*.ipynb")):
+            exercise = self.exercise(path.parent.name, path.stem)
+            if exercise.tests or exercise.manual:
+                found.append(exercise)
+        return found
+
+    def exercise(self, assignment: str, name: str = "") -> Exercise:
+        """Read one exercise; `assignment/name` is also understood. Raises `ValueError` naming it when the course has
+        none of that name."""
+        if not name:
+            assignment, _, name = assignment.partition("/")
+        name = name or assignment
+        if not re.fullmatch(r"[\w .-]*\w[\w .-]*", assignment) or not re.fullmatch(r"[^/\\]+", name):
+            raise ValueError(f"exercise: {assignment!r} is no name of an exercise")
+        source, released = (folder / assignment / f"{name}.ipynb" for folder in (self.source, self.release))
+        if not source.is_file() and not released.is_file():
+            raise ValueError(f"exercise: no {name!r} in this course (it has: {', '.join(self._keys()) or 'none'})")
+        if source.is_file():
+            return read_exercise(source, released if released.is_file() else None)
+        return read_exercise(released, released, from_source=False)
+
+    def _keys(self) -> list[str]:
+        """What `exercise` would find."""
+        paths = [path for folder in (self.source, self.release) for path in folder.glob("*/*.ipynb")]
+        return sorted({p.stem if p.stem == p.parent.name else f"{p.parent.name}/{p.stem}" for p in paths})
+
+
+def open_course(root: Path, bundled: bool = False) -> Course:
+    """The course in a folder. Folder names come from its nbgrader_config.py where that sets them as plain strings.
+
+    A bundled course keeps everything it makes under `_build/course`; any other keeps nbgrader's own layout.
+    """
+    names = _folder_names(root / "nbgrader_config.py")
+    build = root / "_build" / "course"
+    home = build if bundled else root
+    return Course(
+        root=root,
+        source=root / names["source_directory"],
+        release=root / names["release_directory"],
+        submitted=build / "submitted" if bundled else root / names["submitted_directory"],
+        build=build,
+        database=home / "gradebook.db",
+        feedback=home / ("feedback" if bundled else names["feedback_directory"]),
+    )
+
+
+def _folder_names(config: Path) -> dict[str, str]:
+    """Folder names by nbgrader's option names, read from a configuration that is not run."""
+    names = dict(FOLDERS)
+    if not config.is_file():
+        return names
+    try:
+        tree = ast.parse(config.read_text(encoding="utf-8"))
+    except (OSError, SyntaxError, ValueError) as problem:
+        raise ValueError(f"{config}: cannot be read: {problem}") from None
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
+            for target in node.targets:
+                if isinstance(target, ast.Attribute) and target.attr in names:
+                    names[target.attr] = node.value.value
+    return names
