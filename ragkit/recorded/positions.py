@@ -1,7 +1,7 @@
 """Where the answer stands in a prompt: lists of colleagues to look up, and gold passages among distractors.
 
-Both follow Liu et al., *Lost in the Middle* (TACL 2024): everything but the place of the answer stays the same. The
-look-ups are recorded; a prompt with passages is long for the local model and is asked in the build, one at a time. Left
+Both follow Liu et al., *Lost in the Middle* (TACL 2024, sections 2 and 3): everything but the place of the answer stays
+the same. Distractors are found by BM25, whose ranking is the same on every machine, so that the prompts are too. Left
 out: their long inputs (75 to 300 pairs, 10 to 30 documents), which a 135M model does not survive.
 """
 
@@ -16,7 +16,7 @@ from ragkit import corpus
 from ragkit.base import Passage
 from ragkit.corpus import Question
 from ragkit.search import BM25
-from ragkit.text import fill, normalize_answer
+from ragkit.text import count_tokens, fill, normalize_answer
 
 LOOKUP_PROMPT = """\
 Here is a list of colleagues and the city in which each of them works.
@@ -45,7 +45,10 @@ CITIES = (
 )
 PAIRS = 8
 TRIALS = 12
-DISTRACTORS = 6
+CLASSES = ("single_fact", "exact_code", "vocabulary_gap")
+SHORT = 110
+"""Word pieces that a gold passage or a distractor may have, so that a prompt stays short for the local model."""
+DISTRACTORS = 4
 PLACES = {"first": 0, "middle": DISTRACTORS // 2, "last": DISTRACTORS}
 """Name of a place -> how many distractors stand before the gold passage."""
 
@@ -97,20 +100,42 @@ def _bm25() -> BM25:
     return BM25(corpus.load().passages)
 
 
+def gold_of(question: Question) -> Passage:
+    """The passage with the highest gain, the first labelled one among equals."""
+    return corpus.load().passage(max(question.relevant, key=lambda passage_id: question.relevant[passage_id]))
+
+
+def _short(text: str) -> bool:
+    return count_tokens(text) <= SHORT
+
+
 def gold_and_distractors(question: Question) -> tuple[Passage, list[Passage]]:
-    """The passage with the highest gain, and the best matches by BM25 that neither are labelled nor hold an answer."""
+    """The gold passage, and the best short matches by BM25 that neither are labelled nor hold an answer."""
     world = corpus.load()
-    gold = max(question.relevant, key=lambda passage_id: question.relevant[passage_id])
     ranked = [world.passage(hit.id) for hit in _bm25()(question.text, 60)]
     others = [p for p in ranked if p.id not in question.relevant and not states(p.full_text, question)]
-    return world.passage(gold), others[:DISTRACTORS]
+    return gold_of(question), [p for p in others if _short(p.full_text)][:DISTRACTORS]
+
+
+def asked() -> list[Question]:
+    """Questions with a short gold passage and an answer of at most four words that the question does not give away."""
+    found = [question for cls in CLASSES for question in corpus.load().select(cls=cls)]
+    brief = [q for q in found if len(q.answer.split()) <= 4 and not states(q.text, q)]
+    return [q for q in brief if _short(gold_of(q).full_text)]
 
 
 def placed(question: Question, place: str) -> str:
-    """The prompt with the gold passage ``first``, ``middle`` or ``last`` among its distractors."""
-    if place not in PLACES:
-        raise ValueError(f"place must be one of {', '.join(PLACES)}, got {place!r}")
+    """The prompt with the gold passage ``first``, ``middle`` or ``last`` among its distractors.
+
+    ``alone`` leaves the distractors out, ``none`` every passage.
+    """
+    if place == "none":
+        return fill(CLOSED_PROMPT, question=question.text)
     gold, others = gold_and_distractors(question)
+    if place == "alone":
+        return answer_prompt(question.text, [gold])
+    if place not in PLACES:
+        raise ValueError(f"place must be one of {', '.join(PLACES)}, alone, none, got {place!r}")
     before = PLACES[place]
     return answer_prompt(question.text, [*others[:before], gold, *others[before:]])
 
@@ -120,4 +145,11 @@ def look_up() -> Iterator[tuple[str, str]]:
     yield from ((one.item, one.prompt) for one in lookups())
 
 
-TASKS = {"look_up": look_up}
+def places() -> Iterator[tuple[str, str]]:
+    """Each question with its gold passage at each place, alone, and without any passage."""
+    for question in asked():
+        for place in (*PLACES, "alone", "none"):
+            yield f"{question.id}/{place}", placed(question, place)
+
+
+TASKS = {"look_up": look_up, "places": places}
