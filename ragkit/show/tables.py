@@ -33,7 +33,7 @@ class Table:
             f'<th scope="col"{_right(n)}>{escape(h)}</th>' for h, n in zip(self.header, self.numeric, strict=True)
         )
         body = "".join(f"<tr>{self._row(row)}</tr>" for row in self.rows)
-        caption = f"<caption>{escape(self.caption)}</caption>" if self.caption else ""
+        caption = f"<caption><span>{escape(self.caption)}</span></caption>" if self.caption else ""
         # The box scrolls, the page does not; tabindex lets a keyboard reach what is scrolled out of sight.
         return (
             f'<div class="rk-table"><div class="rk-scroll" role="region" tabindex="0" aria-label="{name}">'
