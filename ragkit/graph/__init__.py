@@ -1,4 +1,4 @@
-"""Floor 3, graphs over a collection: extraction, communities, reports, and three ways to search.
+"""Floor 3, graphs over a collection: extraction, communities, reports, and the ways to search it.
 
 - ``extract.py``: entities, relations and claims from a passage; prompt and gleaning
 - ``records.py``: what an extraction holds; a parser of tuple records and JSON that survives what models write
@@ -9,14 +9,19 @@
 - ``reports.py``: a model's report on each community, bottom up
 - ``global_search.py``: nearest summaries, and map-reduce over reports
 - ``local_search.py``: the neighbourhood of the entities in a question
+- ``drift.py``: the reports ask, local searches answer and ask on (DRIFT)
+- ``keyword_graph.py``: LightRAG's graph with vectors, kept up to date; ``keyword_extract.py``: what it is made of
+- ``keyword_search.py``: its two-level search; ``keyword_query.py``: the keywords of a question
 - ``pagerank.py``: sparse personalized PageRank
 - ``hipporag.py``: passages by PageRank from the question's entities
 - ``query_entities.py``: the entities of a question, by capitals, by the graph's own names, or by a model
 
-``entity_graph`` and ``communities`` are imported from their modules: as names of this package they are modules.
+``entity_graph``, ``communities`` and ``drift`` are imported from their modules: as names of this package they are
+modules.
 """
 
 from ragkit.graph.communities import Community, at_level, cover, hierarchy, leiden, louvain, modularity
+from ragkit.graph.drift import DriftAnswer, Step
 from ragkit.graph.extract import (
     Claim,
     Entity,
@@ -30,6 +35,10 @@ from ragkit.graph.extract import (
 )
 from ragkit.graph.global_search import GlobalAnswer, Point, map_reduce, nearest_summaries
 from ragkit.graph.hipporag import HippoRAG, Link, phrase_key, triples_from
+from ragkit.graph.keyword_extract import KeyedExtraction, KeyedRelation, keyed, keyed_extract, keyed_prompt
+from ragkit.graph.keyword_graph import KeyedEdge, KeyedEntity, KeywordGraph, Update
+from ragkit.graph.keyword_query import Keywords, keywords_prompt, query_keywords
+from ragkit.graph.keyword_search import KeywordContext, KeywordSearch
 from ragkit.graph.local_search import LocalContext, LocalSearch, Match
 from ragkit.graph.merge import Edge, KnowledgeGraph, MergedClaim, Node, entity_key, merge
 from ragkit.graph.query_entities import JOINERS, TITLE_JOINERS, capitalised_spans, known_names, model_entities
@@ -40,12 +49,21 @@ __all__ = [
     "TITLE_JOINERS",
     "Claim",
     "Community",
+    "DriftAnswer",
     "Edge",
     "Entity",
     "Extraction",
     "Fault",
     "GlobalAnswer",
     "HippoRAG",
+    "KeyedEdge",
+    "KeyedEntity",
+    "KeyedExtraction",
+    "KeyedRelation",
+    "KeywordContext",
+    "KeywordGraph",
+    "KeywordSearch",
+    "Keywords",
     "KnowledgeGraph",
     "Link",
     "LocalContext",
@@ -56,6 +74,8 @@ __all__ = [
     "Point",
     "Relation",
     "Report",
+    "Step",
+    "Update",
     "at_level",
     "build_reports",
     "capitalised_spans",
@@ -65,6 +85,10 @@ __all__ = [
     "extract_all",
     "extraction_prompt",
     "hierarchy",
+    "keyed",
+    "keyed_extract",
+    "keyed_prompt",
+    "keywords_prompt",
     "known_names",
     "leiden",
     "louvain",
@@ -75,6 +99,7 @@ __all__ = [
     "nearest_summaries",
     "parse",
     "phrase_key",
+    "query_keywords",
     "report_prompt",
     "triples_from",
 ]
