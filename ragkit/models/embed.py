@@ -10,9 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from functools import cached_property, lru_cache
 from pathlib import Path
 from typing import Any
@@ -23,6 +20,7 @@ from numpy.typing import NDArray
 from ragkit.base import Embedder
 from ragkit.models import weights
 from ragkit.models.embedding_cache import EmbeddingCache, default_path
+from ragkit.models.loading import network, quiet
 
 MINILM = "all-MiniLM-L6-v2"
 MINILM_SHA256 = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
@@ -35,11 +33,17 @@ def embedder(name: str | None = None, cache: bool = True) -> Embedder:
     goes to sentence-transformers, which may download it: only do that on purpose. With ``cache`` vectors are kept on
     disk by content and model version (``embedding_cache``), so texts seen before cost nothing and need no model.
     """
+    model = sentence_embedder(name)
+    return EmbeddingCache(model, default_path(), model.version) if cache else model
+
+
+def sentence_embedder(name: str | None = None) -> SentenceEmbedder:
+    """The model behind `embedder`, checked; one object for each name, so that its weights are loaded once."""
     if name is not None and (not isinstance(name, str) or not name.strip()):
         raise ValueError(f"name must be a non-empty str or None, got {name!r}")
     model = _minilm() if name is None or name == MINILM else _named(name)
     model.check()
-    return EmbeddingCache(model, default_path(), model.version) if cache else model
+    return model
 
 
 class SentenceEmbedder:
@@ -89,10 +93,20 @@ class SentenceEmbedder:
             digest.update(tensor.detach().cpu().float().numpy().tobytes())
         return f"{self.folder}+{digest.hexdigest()[:16]}"
 
+    @property
+    def max_length(self) -> int:
+        """How many word pieces of a text are read, special tokens among them."""
+        return int(self._model.max_seq_length)
+
+    @property
+    def transformer(self) -> tuple[Any, Any]:
+        """The tokenizer and the transformer below the pooling, for those who want the vectors of tokens."""
+        return self._model.tokenizer, self._model[0].model
+
     @cached_property
     def _model(self) -> Any:
         self.check()
-        with _quiet(), _network(allowed=not self.offline):
+        with quiet(), network(allowed=not self.offline):
             from sentence_transformers import SentenceTransformer
 
             # The processor, also where there is a graphics card: the book's figures were computed on one.
@@ -117,41 +131,3 @@ def _minilm() -> SentenceEmbedder:
 @lru_cache(maxsize=4)
 def _named(name: str) -> SentenceEmbedder:
     return SentenceEmbedder(name, offline=Path(name).is_dir())
-
-
-@contextmanager
-def _network(allowed: bool) -> Iterator[None]:
-    """Keep the model hub's client offline while a local model loads, and leave its settings as they were.
-
-    The client reads ``HF_HUB_OFFLINE`` once, when it is imported, so the constant it keeps is set beside it.
-    """
-    if allowed:
-        yield
-        return
-    from huggingface_hub import constants
-
-    kept, constants.HF_HUB_OFFLINE = constants.HF_HUB_OFFLINE, True
-    before = os.environ.get("HF_HUB_OFFLINE")
-    os.environ["HF_HUB_OFFLINE"] = "1"
-    try:
-        yield
-    finally:
-        constants.HF_HUB_OFFLINE = kept
-        if before is None:
-            del os.environ["HF_HUB_OFFLINE"]
-        else:
-            os.environ["HF_HUB_OFFLINE"] = before
-
-
-@contextmanager
-def _quiet() -> Iterator[None]:
-    """Load without a progress bar: it would be written into every page that embeds something."""
-    from transformers.utils import logging
-
-    shown = logging.is_progress_bar_enabled()
-    logging.disable_progress_bar()  # type: ignore[no-untyped-call]
-    try:
-        yield
-    finally:
-        if shown:
-            logging.enable_progress_bar()  # type: ignore[no-untyped-call]
