@@ -22,13 +22,18 @@ ROOT = Path(__file__).resolve().parents[2]
 README = ROOT / "book" / "_static" / "shots" / "page-light.png"
 
 
-def shoot(page: Any, address: str, target: Path, whole: bool = True) -> None:
-    """Open a page, wait until its mathematics is set and its pictures are loaded, and write the picture."""
+def shoot(page: Any, address: str, target: Path, middle: str | None = None) -> None:
+    """Open a page, wait until its mathematics is set and its pictures are loaded, and write the picture.
+
+    The whole page is taken, or the window with the first element of the CSS selector ``middle`` in its middle.
+    """
     page.goto(address, wait_until="load")
     page.evaluate(browser.UNSET)
     page.evaluate("document.fonts.ready")
     target.parent.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=target, full_page=whole)
+    if middle is not None:
+        page.locator(middle).first.evaluate("e => e.scrollIntoView({block: 'center', behavior: 'instant'})")
+    page.screenshot(path=target, full_page=middle is None)
 
 
 def shoot_all(site: Path, folder: Path, names: Sequence[str]) -> list[Path]:
@@ -64,7 +69,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         name = args.pages[0] if args.pages else "02-hybrid.html"
         with browser.served(args.html) as address, browser.launched() as chrome:
             page, _ = browser.opened(chrome, "light", browser.DESK)
-            shoot(page, f"{address}/{name}", README, whole=False)
+            shoot(page, f"{address}/{name}", README, middle=".rk-table")
         print(README)
         return 0
     print("\n".join(map(str, shoot_all(args.html, args.folder, names))))
