@@ -229,7 +229,7 @@ def brute_weights(sources):
 
 @given(STEPS, st.randoms(use_true_random=False))
 @settings(max_examples=100, deadline=None)
-def test_any_insertions_and_deletions_give_the_graph_built_from_scratch(steps, random):
+def test_any_insertions_and_deletions_give_the_graph_built_from_scratch(steps, chance):
     graph, now = KeywordGraph(bag_of_words), {}
     for source, extraction in steps:
         before = ({**graph.entities}, {**graph.edges})
@@ -243,10 +243,10 @@ def test_any_insertions_and_deletions_give_the_graph_built_from_scratch(steps, r
         assert set(update.added) == set(new) - set(old)
         assert set(update.removed) == set(old) - set(new)
         assert set(update.changed) == {item for item in set(old) & set(new) if old[item] != new[item]}
-        if random.random() < 0.3:  # vectors may be asked for at any time
+        if chance.random() < 0.3:  # vectors may be asked for at any time
             graph.entity_vectors()
     order = list(now)
-    random.shuffle(order)
+    chance.shuffle(order)
     fresh = graph_of({source: now[source] for source in order})
     assert graph.entities == fresh.entities
     assert graph.edges == fresh.edges

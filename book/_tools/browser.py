@@ -40,8 +40,13 @@ SEARCH_MS = 15_000
 LEVELS = {"serious", "critical"}
 # The theme reads its choice from here before the first paint.
 CHOOSE = "localStorage.setItem('mode', '{0}'); localStorage.setItem('theme', '{0}');"
-# What is folded has to be legible too.
-UNFOLD = "document.querySelectorAll('details').forEach(d => d.open = true)"
+# What is folded has to be legible too, and not while it fades in: colours are computed at once.
+UNFOLD = """() => {
+  const still = document.createElement('style');
+  still.textContent = '*, *::before, *::after { animation: none !important; transition: none !important }';
+  document.head.append(still);
+  document.querySelectorAll('details').forEach(d => d.open = true);
+}"""
 WIDE = """() => {
   const root = document.documentElement;
   if (root.scrollWidth <= root.clientWidth) return null;
