@@ -6,6 +6,7 @@ import subprocess
 import sys
 import tracemalloc
 from collections import Counter
+from dataclasses import replace
 from datetime import date
 from itertools import islice, pairwise
 from math import prod
@@ -18,12 +19,13 @@ from ragkit import corpus
 from ragkit.corpus import Corpus, phrases, tickets
 from ragkit.corpus import __main__ as cli
 from ragkit.corpus.check import Minimums, check, read_leniently
+from ragkit.corpus.checks.world import read_chains
 from ragkit.models import Record, record_key, write_records
 from ragkit.models.shapes import chat_prompt
 from ragkit.text import content_hash
 
 plain = settings(max_examples=50, deadline=None)
-NONE = Minimums(0, 0, 0)
+NONE = Minimums(*[0] * len(Minimums._fields))
 
 KETTLE = """---
 id: kettle
@@ -90,12 +92,15 @@ RECORD = {
 }
 
 
-def world(folder, documents=(KETTLE, OLD, TINDALL), questions=None, recordings=None):
-    """A tiny corpus on disk, sound unless a part is replaced."""
-    for name in ("documents", "questions", "recordings"):
+def world(folder, documents=(KETTLE, OLD, TINDALL), questions=None, recordings=None, outside=(), **files):
+    """A tiny corpus on disk, sound unless a part is replaced; ``files`` are further ones, ``sql_toml="..."``."""
+    for name in ("documents", "questions", "recordings", "outside"):
         (folder / name).mkdir(parents=True)
-    for text in documents:
-        (folder / "documents" / f"{re.search('id: (.*)', text)[1]}.md").write_text(text, encoding="utf-8")
+    for name, texts in (("documents", documents), ("outside", outside)):
+        for text in texts:
+            (folder / name / f"{re.search('id: (.*)', text)[1]}.md").write_text(text, encoding="utf-8")
+    for name, text in files.items():
+        (folder / name.replace("_", ".")).write_text(text, encoding="utf-8")
     for cls, text in (questions if questions is not None else {"multi_hop": HOP}).items():
         (folder / "questions" / f"{cls}.toml").write_text(text, encoding="utf-8")
     for task, records in (recordings or {}).items():
@@ -145,6 +150,7 @@ def test_load_is_shared_and_a_folder_can_be_given(real, tmp_path):
 
 def test_index_is_passages_then_distractors(real):
     assert real.index == real.passages + real.distractors
+    assert not {passage.id for passage in real.outside} & {passage.id for passage in real.index}
     assert len(real.distractors) == corpus.DISTRACTORS
     first = real.distractors[122]
     assert first.title == "Support ticket 000123"
@@ -241,9 +247,11 @@ def test_a_sound_world_has_no_fault(tmp_path):
 
 
 def test_sizes_are_checked(tmp_path):
-    found = faults_of(world(tmp_path / "w"), minimums=Minimums(150, 1000, 10), distractors=5)
-    where = {fault.where for fault in found if fault.kind == "size"}
-    assert where == {"passages", "distractors", *corpus.CLASSES}
+    found = faults_of(world(tmp_path / "w"), minimums=Minimums(), distractors=5)
+    where = {fault.where: fault.message for fault in found if fault.kind == "size"}
+    assert set(where) == {"passages", "distractors", "outside", "WORLD.md", "sql", *corpus.CLASSES}
+    assert where["multi_hop"] == "has 2 questions, needs 40"
+    assert where["single_fact"] == "has 0 questions, needs 25"
 
 
 def broken_question(**changes):
@@ -314,6 +322,7 @@ def test_duplicate_ids_are_faults(tmp_path):
     [
         (('chain = ["kettle/maker", "tindall/owner"]', 'chain = ["tindall/owner"]'), "chain"),
         (('chain = ["kettle/maker", "tindall/owner"]', "chain = []"), "chain"),
+        (('chain = ["kettle/maker", "tindall/owner"]', f"chain = {['kettle/maker'] * 5}"), "chain"),
         (('chain = ["kettle/maker", "tindall/owner"]', 'chain = ["kettle/maker", "tindall/nowhere"]'), "chain"),
         (('chain = ["kettle/maker", "tindall/owner"]', 'chain = ["kettle/maker", "kettle-old/warranty"]'), "chain"),
         (('relevant = { "kettle/maker" = 2, ', "relevant = { "), "chain"),
@@ -468,7 +477,7 @@ def test_the_module_runs_as_a_command_and_fails_on_a_small_corpus(tmp_path):
     command = [sys.executable, "-m", "ragkit.corpus", "check", str(world(tmp_path / "w"))]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120)
     assert done.returncode == 1
-    assert "needs 150" in done.stdout
+    assert "needs 400" in done.stdout
     assert done.stderr == ""
 
 
@@ -478,6 +487,207 @@ def test_registered_prompts_are_found_by_name_and_may_be_absent(tmp_path, monkey
     assert cli.registered("some_tasks:TASKS") == {"rewrite": list}
     assert cli.registered("ragkit.no_such_module:TASKS") is None
     assert cli.registered("no_such_package.module:TASKS") is None
+
+
+# Lengths, the chains of WORLD.md, and the outside collection ----------------------------------------------------------
+
+
+def page(name, text, section="text"):
+    return f"---\nid: {name}\ntitle: A page\nkind: blog\ndate: 2024-01-01\n---\n## {section}\n{text}\n"
+
+
+@pytest.mark.parametrize("part", ["documents", "outside"])
+@pytest.mark.parametrize(
+    ("text", "long"),
+    [
+        ("word " * 126, False),  # and two words of title
+        ("word " * 127, True),
+        ("| a | b |\n|---|---|\n" + "| a | b |\n" * 40, False),
+        ("| a | b |\n|---|---|\n" + "| a | b |\n" * 60, True),
+        ("- a line of a log\n" * 30, False),
+    ],
+)
+def test_a_passage_must_fit_into_what_the_embedding_model_reads(tmp_path, part, text, long):
+    parts = {"documents": (KETTLE, OLD, TINDALL), "outside": tuple(page(f"p{n}", "Filler.") for n in range(9))}
+    parts[part] = (*parts[part], page("long", text))
+    found = faults_of(world(tmp_path / "w", **parts))
+    assert [(fault.kind, fault.where) for fault in found] == ([("length", "long/text")] if long else [])
+
+
+WORLD = """# The world
+
+## Chains
+
+Neighbours stand together once.
+
+1. Aster kettle, Tindall, Lorne Ashby
+
+## Later
+
+2. Not, a chain
+"""
+
+
+def test_the_chains_of_the_world_are_read():
+    chains = read_chains(corpus.load().root / "WORLD.md")
+    assert len(chains) == 40
+    assert chains[0] == ("Aster kettle", "Larkfield Goods", "Maren Oakes", "Skerrin Bay")
+
+
+def test_a_world_with_chains_is_sound(tmp_path):
+    folder = world(tmp_path / "w", WORLD_md=WORLD)
+    assert read_chains(folder / "WORLD.md") == [("Aster kettle", "Tindall", "Lorne Ashby")]
+    assert faults_of(folder) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Tindall supplies the Aster kettle.", {"world-link", "chain-gap"}),  # taking kettle/maker out leaves no gap
+        ("Lorne Ashby chairs Tindall.", {"world-link", "chain-gap", "answer-elsewhere"}),
+        ("Lorne Ashby has an Aster kettle.", {"world-shortcut", "shortcut"}),
+        ("She owns a tindall, whatever that is, and an Aster kettle.", set()),  # no name
+    ],
+)
+def test_a_passage_that_joins_names_of_a_chain_once_more_is_a_fault(tmp_path, text, expected):
+    assert kinds(world(tmp_path / "w", (KETTLE, OLD, TINDALL, page("more", text)), WORLD_md=WORLD)) == expected
+
+
+def test_a_ticket_that_joins_neighbours_is_a_second_link(tmp_path):
+    found, _ = read_leniently(world(tmp_path / "w", WORLD_md=WORLD), 1)
+    leak = replace(found.distractors[0], text="The Tindall part in my Aster kettle failed.")
+    joined = Corpus(found.root, found.documents, [leak], found.questions)
+    assert {fault.kind for fault in check(joined, NONE)} == {"world-link", "chain-gap"}
+
+
+def test_neighbours_that_nothing_joins_are_a_fault(tmp_path):
+    folder = world(tmp_path / "w", WORLD_md=WORLD.replace("1. Aster", "3. Wren radio, Aster"))
+    assert [(f.kind, f.where) for f in faults_of(folder)] == [("world-link", "Wren radio and Aster kettle")]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("Lorne Ashby\n", "owner\n"),  # the answer is no name of the chain
+        ("Aster kettle, Tindall", "Tindall"),  # the chain begins after the anchor
+    ],
+)
+def test_a_question_that_follows_no_chain_of_the_world_is_a_fault(tmp_path, change):
+    documents = (KETTLE, OLD, TINDALL.replace("a group led", "an owner led"))
+    found = faults_of(world(tmp_path / "w", documents, WORLD_md=WORLD.replace(*change, 1)))
+    assert {("chain-gap", "hop-1"), ("chain-gap", "hop-2")} == {(f.kind, f.where) for f in found if "gap" in f.kind}
+
+
+FILLER = tuple(page(f"filler-{n}", "The ferry is late.") for n in range(5))
+
+
+def test_outside_passages_are_found_by_id_and_are_not_in_the_index(tmp_path):
+    found = corpus.load(world(tmp_path / "w", outside=FILLER))
+    assert found.passage("filler-3/text") in found.outside
+    assert found.document("filler-3") in found.outside_documents
+    assert found.document("filler-3") not in found.documents
+    assert not set(map(id, found.index)) & set(map(id, found.outside))
+    assert (dict(found.outside_answers), found.outside_near_misses, dict(found.outside_wrong)) == ({}, (), {})
+
+
+def test_an_id_in_both_collections_is_refused(tmp_path):
+    folder = world(tmp_path / "w", outside=(*FILLER, page("tindall", "A stone.", "owner")))
+    with pytest.raises(ValueError, match="'tindall' more than once"):
+        corpus.load(folder)
+    assert kinds(folder) == {"duplicate-id"}
+
+
+def test_an_outside_collection_smaller_than_the_documents_is_a_fault(tmp_path):
+    assert {(f.kind, f.where) for f in faults_of(world(tmp_path / "w", outside=FILLER[:4]))} == {("size", "outside")}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Ms Ashby praised the Aster kettle.",  # anchor and answer
+        "The works of Tindall make the disc of the Aster kettle.",  # two neighbours
+    ],
+)
+def test_an_outside_passage_that_is_a_way_around_a_chain_is_a_fault(tmp_path, text):
+    folder = world(tmp_path / "w", outside=(*FILLER, page("leak", text)), WORLD_md=WORLD)
+    assert {(fault.kind, fault.where) for fault in faults_of(folder)} == {("outside-shortcut", "leak/text")}
+
+
+UNANSWERED = """
+[[question]]
+id = "none-1"
+split = "dev"
+text = "Why?"
+
+[[question]]
+id = "none-2"
+split = "test"
+text = "How late is the ferry?"
+"""
+LABELS = """
+[[answer]]
+question = "none-1"
+passages = ["filler-0/text"]
+answer = "late ferry"
+aliases = ["ferry is late"]
+
+[[near_miss]]
+question = "none-2"
+passages = ["filler-1/text"]
+about = "not how late"
+
+[[wrong]]
+passage = "filler-2/text"
+about = "outdated: the ferry is punctual, tindall/owner"
+"""
+
+
+def labelled(folder, change=("", "")):
+    questions = {"no_answer": UNANSWERED, "multi_hop": HOP}
+    return world(folder, questions=questions, outside=FILLER, outside_toml=LABELS.replace(*change, 1))
+
+
+def test_the_labels_of_the_outside_collection_are_read(tmp_path):
+    folder = labelled(tmp_path / "w")
+    assert faults_of(folder) == []
+    found = corpus.load(folder)
+    assert found.outside_answers["none-1"].answers == ("late ferry", "ferry is late")
+    assert found.outside_answers["none-1"].passages == ("filler-0/text",)
+    assert found.outside_near_misses == (corpus.NearMiss("none-2", ("filler-1/text",), "not how late"),)
+    assert set(found.outside_wrong) == {"filler-2/text"}
+
+
+@pytest.mark.parametrize(
+    ("change", "kind"),
+    [
+        (('question = "none-1"', 'question = "hop-1"'), "outside-label"),
+        (('question = "none-1"', 'question = "nobody"'), "outside-label"),
+        (('passages = ["filler-0/text"]', "passages = []"), "outside-label"),
+        (('["filler-0/text"]', '["filler-0/text", "filler-1/text", "filler-2/text"]'), "outside-label"),
+        (('["filler-0/text"]', '["tindall/owner"]'), "outside-label"),
+        (('aliases = ["ferry is late"]', 'aliases = ["ferry is early"]'), "outside-answer"),
+        (('question = "none-2"', 'question = "nobody"'), "outside-label"),
+        (('["filler-1/text"]', '["nowhere/text"]'), "outside-label"),
+        (('question = "none-2"\npassages = ["filler-1', 'question = "none-1"\npassages = ["filler-0'), "outside-label"),
+        (('passage = "filler-2/text"', 'passage = "tindall/owner"'), "outside-label"),
+        (("punctual, tindall/owner", "punctual, tindall/nowhere"), "outside-label"),
+        (("punctual, tindall/owner", "punctual"), "outside-label"),
+        (("[[wrong]]", "[[wrongs]]"), "format"),
+        (('answer = "late', 'reply = "late'), "format"),
+        (('answer = "late ferry"', "answer = 7"), "format"),
+        (('aliases = ["ferry is late"]', 'aliases = "late"'), "format"),
+        (("[[answer]]", "[[answer"), "format"),
+        (("[[answer]]", "[answer]"), "format"),
+        (("[[near_miss]]", LABELS[: LABELS.index("[[near")] + "[[near_miss]]"), "format"),  # answered twice
+    ],
+)
+def test_each_fault_of_an_outside_label_is_found(tmp_path, change, kind):
+    assert kinds(labelled(tmp_path / "w", change)) == {kind}
+
+
+def test_about_half_of_the_unanswerable_questions_are_answered_outside(real):
+    share = len(real.outside_answers) / len(real.select("no_answer"))
+    assert 0.4 <= share <= 0.6
 
 
 # Tickets ------------------------------------------------------------------------------------------------------------

@@ -91,7 +91,7 @@ def test_the_corpus_check_names_what_is_broken_and_checks_the_rest(chapters: Pat
     for task, prompt in (("good", "What is red?"), ("raising", "p")):
         record = Record(task, "q1", record_key(prompt), "hand", "us", date(2026, 1, 1), "Red.")
         write_records(task, [record], tmp_path / "recordings")
-    faults = check(Corpus(tmp_path, [], [], []), Minimums(0, 0, 0), registry())
+    faults = check(Corpus(tmp_path, [], [], []), Minimums(*[0] * len(Minimums._fields)), registry())
     assert [(fault.kind, fault.where) for fault in faults] == [
         ("prompts", "chapters_for_test.torn"),
         ("prompts", "raising"),

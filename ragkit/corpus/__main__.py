@@ -18,7 +18,7 @@ from rich.markup import escape
 from rich.table import Table
 
 from ragkit.corpus import tickets
-from ragkit.corpus.check import Fault, Prompts, check, read_leniently
+from ragkit.corpus.check import Fault, Prompts, asked_in_sql, check, read_leniently
 from ragkit.corpus.records import CLASSES, SPLITS, Corpus
 from ragkit.text import count_tokens
 
@@ -68,10 +68,17 @@ def show(corpus: Corpus, faults: Sequence[Fault], console: Console) -> None:
         table.add_row(cls, *map(str, sizes), str(sum(sizes)))
     sizes = [len(corpus.select(split=split)) for split in SPLITS]
     table.add_row("all", *map(str, sizes), str(sum(sizes)), style="bold")
+    if not any(fault.where.startswith("sql.toml") for fault in faults) and (asked := asked_in_sql(corpus)):
+        sizes = [sum(question.split == split for question in asked) for split in SPLITS]
+        table.add_row("to the database", *map(str, sizes), str(sum(sizes)))
     console.print(table)
     parts: dict[str, list[Any]] = {"passages": corpus.passages, "distractors": corpus.distractors}
+    if corpus.outside:
+        parts["outside passages"] = corpus.outside
     sizes_table = Table("part", "count", "tokens", title="texts", title_justify="left")
     sizes_table.add_row("documents", str(len(corpus.documents)), "")
+    if corpus.outside:
+        sizes_table.add_row("outside documents", str(len(corpus.outside_documents)), "")
     for name, passages in parts.items():
         tokens = sum(count_tokens(passage.full_text) for passage in passages)
         sizes_table.add_row(name, f"{len(passages):,}", f"{tokens:,}")

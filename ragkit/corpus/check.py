@@ -5,9 +5,9 @@ faults, all of them, and raises nothing for a bad file: an author mends a list, 
 themselves are in ``checks/``.
 
 What the checks on multi-hop chains prove: the first passage holds the anchor, the last one the answer, each shares a
-name or a code with the next, and no passage of the index holds both anchor and answer. So no single passage bridges
-the question, and taking any one out of the chain leaves a gap. Left out: whether the sentences mean what the labels
-say; that takes a reader.
+name or a code with the next, and no passage of the index or of the outside collection holds both anchor and answer. So
+no single passage bridges the question. Each gold passage is the only one that joins its two entities (``WORLD.md``), so
+taking any one out leaves a gap. Left out: whether the sentences mean what the labels say; that takes a reader.
 """
 
 from __future__ import annotations
@@ -17,15 +17,21 @@ from pathlib import Path
 
 from ragkit.corpus import DISTRACTORS, ticket_passages
 from ragkit.corpus.checks.chains import chain_faults
+from ragkit.corpus.checks.database import database_faults
 from ragkit.corpus.checks.faults import Fault, Minimums, Prompts
 from ragkit.corpus.checks.labels import label_faults
 from ragkit.corpus.checks.matching import names_in
+from ragkit.corpus.checks.outside import outside_faults
 from ragkit.corpus.checks.recordings import recording_faults
-from ragkit.corpus.checks.whole import code_faults, id_faults, size_faults, version_faults
+from ragkit.corpus.checks.sql import sql_faults
+from ragkit.corpus.checks.whole import code_faults, id_faults, length_faults, size_faults, version_faults
+from ragkit.corpus.checks.world import world_faults
+from ragkit.corpus.outside_labels import read_outside_labels
 from ragkit.corpus.reader import read_all, read_document, read_questions
-from ragkit.corpus.records import CLASSES, Corpus
+from ragkit.corpus.records import CLASSES, Corpus, OutsideLabels
+from ragkit.corpus.sql import SqlQuestion, read_sql_questions
 
-__all__ = ["Fault", "Minimums", "Prompts", "check", "read_leniently"]
+__all__ = ["Fault", "Minimums", "Prompts", "asked_in_sql", "check", "read_leniently"]
 
 
 def read_leniently(path: str | Path | None = None, distractors: int = DISTRACTORS) -> tuple[Corpus, list[Fault]]:
@@ -34,13 +40,15 @@ def read_leniently(path: str | Path | None = None, distractors: int = DISTRACTOR
     faults: list[Fault] = []
 
     def report(error: ValueError) -> None:
-        where, _, message = str(error).partition(": ")
-        faults.append(Fault("format", where, message))
+        faults.append(_format_fault(error))
 
     documents = read_all((root / "documents").glob("*.md"), read_document, report)
     files = sorted((root / "questions").glob("*.toml"), key=_class_order)
     questions = [question for path in files for part in read_all([path], read_questions, report) for question in part]
-    return Corpus(root, documents, ticket_passages(distractors), questions), faults
+    outside = read_all((root / "outside").glob("*.md"), read_document, report)
+    labels = read_all(root.glob("outside.toml"), read_outside_labels, report)
+    tickets = ticket_passages(distractors)
+    return Corpus(root, documents, tickets, questions, outside, *(labels or [OutsideLabels()])), faults
 
 
 def check(corpus: Corpus, minimums: Minimums | None = None, tasks: Mapping[str, Prompts] | None = None) -> list[Fault]:
@@ -49,14 +57,30 @@ def check(corpus: Corpus, minimums: Minimums | None = None, tasks: Mapping[str, 
     With ``tasks``, a mapping from task to the function that produces its prompts, a recording is also a fault if its
     task is not registered or if no prompt of the task hashes to its key.
     """
-    faults = [*size_faults(corpus, minimums or Minimums()), *id_faults(corpus), *version_faults(corpus)]
-    faults += code_faults(corpus)
+    least = minimums or Minimums()
+    faults = [*size_faults(corpus, least), *length_faults(corpus), *id_faults(corpus), *version_faults(corpus)]
+    faults += [*code_faults(corpus), *world_faults(corpus, least), *outside_faults(corpus), *database_faults(corpus)]
+    try:
+        faults += sql_faults(asked_in_sql(corpus), least)
+    except ValueError as error:
+        faults.append(_format_fault(error))
     for question in corpus.questions:
         faults += [Fault(kind, question.id, message) for kind, message in label_faults(corpus, question)]
     linked = names_in(corpus.passages)
     for question in corpus.select("multi_hop"):
         faults += [Fault(kind, question.id, message) for kind, message in chain_faults(corpus, question, linked)]
     return faults + list(recording_faults(corpus, tasks))
+
+
+def asked_in_sql(corpus: Corpus) -> list[SqlQuestion]:
+    """The questions of ``sql.toml`` beside the documents; none where there is no such file."""
+    path = corpus.root / "sql.toml"
+    return read_sql_questions(path) if path.exists() else []
+
+
+def _format_fault(error: ValueError) -> Fault:
+    where, _, message = str(error).partition(": ")
+    return Fault("format", where, message)
 
 
 def _class_order(path: Path) -> tuple[int, str]:

@@ -82,13 +82,51 @@ class Document:
 
 
 @dataclass(frozen=True)
+class OutsideAnswer:
+    """What the outside collection answers to a ``no_answer`` question, and which of its passages say so."""
+
+    answer: str
+    aliases: tuple[str, ...]
+    passages: tuple[str, ...]
+
+    @property
+    def answers(self) -> tuple[str, ...]:
+        """The answer and its aliases."""
+        return (self.answer, *self.aliases)
+
+
+@dataclass(frozen=True)
+class NearMiss:
+    """Outside passages that look like an answer to a question and are none; ``about`` says why."""
+
+    question: str
+    passages: tuple[str, ...]
+    about: str
+
+
+@dataclass(frozen=True)
+class OutsideLabels:
+    """``answers`` by question id; ``wrong``: outside passage -> which fact of the documents it contradicts."""
+
+    answers: Mapping[str, OutsideAnswer] = field(default_factory=dict)
+    near_misses: tuple[NearMiss, ...] = ()
+    wrong: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
 class Corpus:
-    """Documents, generated distractors and questions; lists are in file order and belong to the corpus."""
+    """Documents, generated distractors and questions; lists are in file order and belong to the corpus.
+
+    ``outside_documents`` play the web: they are never in ``index``, and only a technique that searches elsewhere
+    searches them. Ids are unique over both collections, so ``passage`` and ``document`` find those of either.
+    """
 
     root: Path
     documents: list[Document]
     distractors: list[Passage]
     questions: list[Question]
+    outside_documents: list[Document] = field(default_factory=list)
+    outside_labels: OutsideLabels = field(default_factory=OutsideLabels)
 
     @cached_property
     def passages(self) -> list[Passage]:
@@ -101,12 +139,32 @@ class Corpus:
         return self.passages + self.distractors
 
     @cached_property
+    def outside(self) -> list[Passage]:
+        """Every passage of the outside collection."""
+        return [passage for document in self.outside_documents for passage in document.passages]
+
+    @property
+    def outside_answers(self) -> Mapping[str, OutsideAnswer]:
+        """Id of a ``no_answer`` question -> what the outside collection answers; the others are answered nowhere."""
+        return self.outside_labels.answers
+
+    @property
+    def outside_near_misses(self) -> tuple[NearMiss, ...]:
+        """Outside passages that look like an answer and are none."""
+        return self.outside_labels.near_misses
+
+    @property
+    def outside_wrong(self) -> Mapping[str, str]:
+        """Outside passage -> the fact of the documents that it states wrongly or as it used to be."""
+        return self.outside_labels.wrong
+
+    @cached_property
     def _passage_by_id(self) -> dict[str, Passage]:
-        return {passage.id: passage for passage in self.index}
+        return {passage.id: passage for passage in self.index + self.outside}
 
     @cached_property
     def _document_by_id(self) -> dict[str, Document]:
-        return {document.id: document for document in self.documents}
+        return {document.id: document for document in self.documents + self.outside_documents}
 
     def select(self, cls: str | None = None, split: str | None = None) -> list[Question]:
         """Questions of one class, of one split, of both, or all of them, in order."""
@@ -117,14 +175,14 @@ class Corpus:
         return [q for q in self.questions if cls in (None, q.cls) and split in (None, q.split)]
 
     def passage(self, passage_id: str) -> Passage:
-        """The passage or distractor of that id, else ``ValueError``."""
+        """The passage, distractor or outside passage of that id, else ``ValueError``."""
         try:
             return self._passage_by_id[passage_id]
         except KeyError:
             raise ValueError(f"passage_id names no passage of the corpus: {passage_id!r}") from None
 
     def document(self, document_id: str) -> Document:
-        """The document of that id, else ``ValueError``."""
+        """The document of that id, of either collection, else ``ValueError``."""
         try:
             return self._document_by_id[document_id]
         except KeyError:

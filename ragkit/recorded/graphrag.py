@@ -72,8 +72,8 @@ def reports(llm: LLM | None = None) -> list[Report]:
 
 
 def questions() -> list[Question]:
-    """The whole-corpus questions that documents answer; those about tickets have no relevant passages."""
-    return [question for question in corpus.load().select(cls="theme") if question.relevant]
+    """The test split's whole-corpus questions that documents answer; those about tickets have no relevant passages."""
+    return [question for question in corpus.load().select(cls="theme", split="test") if question.relevant]
 
 
 def two_steps(mapper: LLM, reducer: LLM) -> LLM:

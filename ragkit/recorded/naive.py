@@ -13,11 +13,11 @@ from ragkit.recorded.positions import answer_prompt
 
 QUESTION = "exact_code-01"
 RETRIEVED = (
-    "ticket-000290",
     "dispatch-log-october/remarks",
-    "ticket-000790",
-    "ticket-000106",
-    "ticket-000032",
+    "dispatch-log-january/remarks",
+    "ticket-001843",
+    "ticket-001837",
+    "ticket-001826",
 )
 
 

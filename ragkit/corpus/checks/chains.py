@@ -16,8 +16,8 @@ from ragkit.corpus.records import Corpus, Question
 
 def chain_faults(corpus: Corpus, question: Question, linked: Mapping[str, frozenset[str]]) -> Iterator[tuple[str, str]]:
     """Kind and message of each fault in the chain of a question; ``linked`` is what `names_in` gives."""
-    if len(question.chain) < 2:
-        yield "chain", f"chain must have at least two passages, has {len(question.chain)}"
+    if not 2 <= len(question.chain) <= 4:
+        yield "chain", f"chain must have two to four passages, has {len(question.chain)}"
     if not question.anchor:
         yield "anchor", "has no anchor"
     elif not holds(question.text, question.anchor):

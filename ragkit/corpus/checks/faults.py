@@ -23,6 +23,10 @@ class Fault(NamedTuple):
 class Minimums(NamedTuple):
     """How large the corpus must be at least."""
 
-    passages: int = 150
-    distractors: int = 1_000
-    per_class: int = 10
+    passages: int = 400
+    distractors: int = 2_000
+    per_class: int = 25
+    multi_hop: int = 40
+    outside: int = 500
+    chains: int = 30
+    sql: int = 40

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from ragkit.base import Passage
@@ -28,18 +28,38 @@ def holds(text: str, phrase: str) -> bool:
     return bool(wanted.strip()) and wanted in _terms(text)
 
 
+def holds_one(text: str, phrases: Iterable[str]) -> bool:
+    """Whether a text holds one of the phrases, in whatever case."""
+    return any(holds(text, phrase) for phrase in phrases)
+
+
 def holds_any(passage: Passage, question: Question) -> bool:
     """Whether a passage holds the answer of a question or an alias of it, in whatever case."""
-    return any(holds(passage.full_text, answer) for answer in question.answers)
+    return holds_one(passage.full_text, question.answers)
+
+
+def naming(passages: Sequence[Passage], names: Iterable[str]) -> dict[str, frozenset[str]]:
+    """Name -> the passages that hold its words in a row, and its capitals: "in exchange for" names no Exchange."""
+    texts = [(passage.id, passage.full_text) for passage in passages]
+    return {
+        name: frozenset(passage_id for passage_id, text in texts if has_capitals(text, name) and holds(text, name))
+        for name in names
+    }
+
+
+def has_capitals(text: str, phrase: str) -> bool:
+    """Whether the capitalised words of a phrase stand in the text so.
+
+    >>> has_capitals("It has a lathe.", "river Lathe"), has_capitals("The River Lathe", "river Lathe")
+    (False, True)
+    """
+    return all(word in text for word in phrase.split() if word[:1].isupper())
 
 
 def states_any(passage: Passage, question: Question) -> bool:
     """As `holds_any`, and the answer's capitals are there too: "a lathe" does not name the river Lathe."""
     text = passage.full_text
-    return any(
-        holds(text, answer) and all(word in text for word in answer.split() if word[:1].isupper())
-        for answer in question.answers
-    )
+    return any(holds(text, answer) and has_capitals(text, answer) for answer in question.answers)
 
 
 # Capitalised, and no link between two passages.

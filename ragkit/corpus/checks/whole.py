@@ -1,4 +1,4 @@
-"""Promises about the corpus as a whole: sizes, unique ids, versions, and order codes that tickets must not share."""
+"""Promises about the corpus as a whole: sizes, lengths, unique ids, versions, and codes that tickets must not share."""
 
 from __future__ import annotations
 
@@ -8,19 +8,26 @@ from collections.abc import Iterator
 
 from ragkit.corpus.checks.faults import Fault, Minimums
 from ragkit.corpus.records import CLASSES, SPLITS, Corpus
+from ragkit.text import count_tokens
+
+PROSE_TOKENS, LIST_TOKENS = 128, 254
+"""Word pieces that a passage may have, with its title. A table or a log is not cut in two: it may fill the 256 pieces
+that the embedding model reads, two of which are its own."""
 
 
 def size_faults(corpus: Corpus, least: Minimums) -> Iterator[Fault]:
     for name, found, wanted in (
         ("passages", len(corpus.passages), least.passages),
         ("distractors", len(corpus.distractors), least.distractors),
+        ("outside", len(corpus.outside), least.outside),
     ):
         if found < wanted:
             yield Fault("size", name, f"has {found}, needs {wanted}")
     for cls in CLASSES:
         rows = corpus.select(cls)
-        if len(rows) < least.per_class:
-            yield Fault("size", cls, f"has {len(rows)} questions, needs {least.per_class}")
+        wanted = least.multi_hop if cls == "multi_hop" else least.per_class
+        if len(rows) < wanted:
+            yield Fault("size", cls, f"has {len(rows)} questions, needs {wanted}")
         for split in SPLITS:
             if rows and not any(question.split == split for question in rows):
                 yield Fault("split", cls, f"has no question in {split}")
@@ -28,13 +35,21 @@ def size_faults(corpus: Corpus, least: Minimums) -> Iterator[Fault]:
 
 def id_faults(corpus: Corpus) -> Iterator[Fault]:
     for name, ids in (
-        ("documents", [document.id for document in corpus.documents]),
-        ("passages", [passage.id for passage in corpus.index]),
+        ("documents", [document.id for document in corpus.documents + corpus.outside_documents]),
+        ("passages", [passage.id for passage in corpus.index + corpus.outside]),
         ("questions", [question.id for question in corpus.questions]),
     ):
         for an_id, count in Counter(ids).items():
             if count > 1:
                 yield Fault("duplicate-id", an_id, f"stands {count} times among the {name}")
+
+
+def length_faults(corpus: Corpus) -> Iterator[Fault]:
+    for passage in corpus.passages + corpus.outside:
+        listed = any(line.startswith(("|", "- ")) for line in passage.text.splitlines())
+        most, found = LIST_TOKENS if listed else PROSE_TOKENS, count_tokens(passage.full_text)
+        if found > most:
+            yield Fault("length", passage.id, f"has {found} word pieces, may have {most}")
 
 
 def version_faults(corpus: Corpus) -> Iterator[Fault]:
