@@ -57,9 +57,11 @@ def tasks(size: int) -> list[Task]:
         return [[" ".join(words[i : i + WINDOW]) for i in range(0, len(words), WINDOW)] for words in cut]
 
     def packed() -> list[list[str]]:
+        count_tokens.cache_clear()  # counts of an earlier turn would be read, not made
         return [sentence_chunks(text, BUDGET) for text in texts]
 
     def one_pass() -> int:
+        count_tokens.cache_clear()
         return sum(count_tokens(text) for text in texts)
 
     def our_tokens() -> list[list[str]]:

@@ -3,6 +3,7 @@
 - ``ordering.py``: best at both ends, newest first, reading order
 - ``answer_cache.py``: exact answers with expiry, scope and invalidation
 - ``semantic_cache.py``: answers by closeness of vectors, and its trap
+- ``rows.py``: vectors that come one at a time, as one matrix
 - ``cache_gate.py``: whether two questions agree in all that one token decides
 - ``guarded_cache.py``: the semantic cache with that second gate
 - ``cache_pairs.py``: labelled pairs of questions that try a cache

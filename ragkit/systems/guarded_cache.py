@@ -7,6 +7,7 @@ corpus version, user), expire, and are dropped when a source changes. Left out: 
 
 from __future__ import annotations
 
+import math
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator
@@ -19,6 +20,7 @@ from numpy.typing import NDArray
 from ragkit.base import Embedder
 from ragkit.systems.answer_cache import Scope
 from ragkit.systems.cache_gate import difference, holds_identifier
+from ragkit.systems.rows import Rows
 from ragkit.systems.semantic_cache import TIE, SemanticCache, unit
 
 
@@ -27,10 +29,33 @@ class Stored:
     """One answered question of a scope."""
 
     question: str
-    vector: NDArray[np.float64]
     answer: str
     sources: frozenset[str]
     expires: float
+
+
+class Shelf:
+    """The entries of one scope, oldest first, and their vectors as the rows of one matrix."""
+
+    def __init__(self) -> None:
+        self.entries: list[Stored] = []
+        self.vectors = Rows()
+        self.soonest = math.inf  # nothing expires before: a lookup need not go through all entries to find out
+
+    def add(self, entry: Stored, vector: NDArray[np.float64]) -> None:
+        self.entries.append(entry)
+        self.vectors.append(vector)
+        self.soonest = min(self.soonest, entry.expires)
+
+    def keep(self, wanted: Callable[[Stored], bool]) -> int:
+        """Drop the entries that are not ``wanted``; returns how many."""
+        kept = [position for position, entry in enumerate(self.entries) if wanted(entry)]
+        dropped = len(self.entries) - len(kept)
+        if dropped:
+            self.entries = [self.entries[position] for position in kept]
+            self.vectors.keep(kept)
+            self.soonest = min((entry.expires for entry in self.entries), default=math.inf)
+        return dropped
 
 
 def nearest_first(cosines: NDArray[np.float64], threshold: float) -> Iterator[int]:
@@ -70,7 +95,7 @@ class GuardedSemanticCache:
         self.threshold, self.embed, self.ttl, self.clock = threshold, embed, ttl, clock
         self.names = frozenset(word for name in names for word in name.lower().split())
         self.stats: Counter[str] = Counter()
-        self._stored: defaultdict[Scope, list[Stored]] = defaultdict(list)
+        self._shelves: defaultdict[Scope, Shelf] = defaultdict(Shelf)
 
     def put(self, question: str, answer: str, scope: Scope, sources: Collection[str] = ()) -> bool:
         """Store an answer; False, and nothing stored, for a blank question and one that holds an identifier."""
@@ -81,7 +106,8 @@ class GuardedSemanticCache:
         vector = unit(self.embed([question])[0])
         if not vector.any():
             return False
-        self._stored[scope].append(Stored(question, vector, answer, frozenset(sources), self.clock() + self.ttl))
+        entry = Stored(question, answer, frozenset(sources), self.clock() + self.ttl)
+        self._shelves[scope].add(entry, vector)
         return True
 
     def get(self, question: str, scope: Scope) -> str | None:
@@ -93,25 +119,26 @@ class GuardedSemanticCache:
         return entry.answer if entry else None
 
     def _lookup(self, question: str, scope: Scope) -> Stored | None:
-        if not question.strip() or holds_identifier(question) or scope not in self._stored:
+        if not question.strip() or holds_identifier(question) or scope not in self._shelves:
             return None
-        now = self.clock()
-        self._keep(scope, lambda entry: now < entry.expires, "expired")
-        live = self._stored[scope]
+        shelf, now = self._shelves[scope], self.clock()
+        if now >= shelf.soonest:
+            self._keep(scope, lambda entry: now < entry.expires, "expired")
         vector = unit(self.embed([question])[0])
-        if not live or not vector.any():
+        if not shelf.entries or not vector.any():
             return None
         # Not only the nearest: where that one is refused, a farther one may be the true match.
-        for position in nearest_first(np.array([entry.vector for entry in live]) @ vector, self.threshold):
-            reason = difference(question, live[position].question, self.names)
+        for position in nearest_first(shelf.vectors.matrix @ vector, self.threshold):
+            entry = shelf.entries[position]
+            reason = difference(question, entry.question, self.names)
             if not reason:
-                return live[position]
+                return entry
             self.stats[f"guard:{reason}"] += 1
         return None
 
     def invalidate(self, source: str) -> int:
         """Drop every answer, in every scope, that rests on the passage or document ``source``; returns how many."""
-        return sum(self._keep(scope, lambda e: source not in e.sources, "invalidated") for scope in self._stored)
+        return sum(self._keep(scope, lambda e: source not in e.sources, "invalidated") for scope in self._shelves)
 
     def report_false_hit(self, question: str, scope: Scope) -> bool:
         """A user says that the answer served for ``question`` belongs to another one: drop that entry and count it."""
@@ -119,9 +146,7 @@ class GuardedSemanticCache:
         return entry is not None and self._keep(scope, lambda stored: stored is not entry, "false_hit") > 0
 
     def _keep(self, scope: Scope, wanted: Callable[[Stored], bool], reason: str) -> int:
-        kept = [entry for entry in self._stored[scope] if wanted(entry)]
-        dropped = len(self._stored[scope]) - len(kept)
-        self._stored[scope] = kept
+        dropped = self._shelves[scope].keep(wanted)
         self.stats[reason] += dropped
         return dropped
 

@@ -4,7 +4,8 @@ The idea of GPTCache (Bang, 2023), and its trap. Texts that differ in the one to
 together than true paraphrases: with all-MiniLM-L6-v2 the orders 12345 and 12346 have cosine 0.97, the two directions of
 a journey 0.998, and an honest paraphrase of the order question 0.70. No threshold separates them, so this class alone
 is safe for nothing that a number, a name or a "not" can change; ``guarded_cache.py`` puts a second gate behind it. Left
-out: approximate search and eviction.
+out: approximate search and eviction. A lookup is one matrix product over everything stored; where that is too slow (a
+million entries), an approximate index of ``faiss`` takes its place.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+
+from ragkit.systems.rows import Rows
 
 TIE = 1e-9  # cosines this close are one value: rounding must not choose between two stored answers
 
@@ -39,7 +42,7 @@ class SemanticCache:
         if not -1 <= threshold <= 1:
             raise ValueError(f"threshold must lie in [-1, 1], got {threshold!r}")
         self.threshold = threshold
-        self._units: list[NDArray[np.float64]] = []
+        self._units = Rows()
         self._answers: list[Any] = []
         self._length: int | None = None
 
@@ -62,9 +65,9 @@ class SemanticCache:
     def get(self, vec: ArrayLike) -> Any | None:
         """The answer of the nearest stored vector, among equally near ones the latest put; None below the threshold."""
         vector = self._checked(vec)
-        if not self._units or not vector.any():
+        if not len(self._units) or not vector.any():
             return None
-        cosines = np.array(self._units) @ vector
+        cosines = self._units.matrix @ vector
         best = cosines.max()
         if best < self.threshold - TIE:
             return None
