@@ -10,10 +10,12 @@
 - ``global_search.py``: nearest summaries, and map-reduce over reports
 - ``local_search.py``: the neighbourhood of the entities in a question
 - ``drift.py``: the reports ask, local searches answer and ask on (DRIFT)
+- ``drift_primer.py``: which reports it begins with, by a made-up one
 - ``keyword_graph.py``: LightRAG's graph with vectors, kept up to date; ``keyword_extract.py``: what it is made of
 - ``keyword_search.py``: its two-level search; ``keyword_query.py``: the keywords of a question
 - ``pagerank.py``: sparse personalized PageRank
 - ``hipporag.py``: passages by PageRank from the question's entities
+- ``mention_graph.py``: passages linked by the titles they mention; PageRank without a model
 - ``query_entities.py``: the entities of a question, by capitals, by the graph's own names, or by a model
 
 ``entity_graph``, ``communities`` and ``drift`` are imported from their modules: as names of this package they are
@@ -22,6 +24,7 @@ modules.
 
 from ragkit.graph.communities import Community, at_level, cover, hierarchy, leiden, louvain, modularity
 from ragkit.graph.drift import DriftAnswer, Step
+from ragkit.graph.drift_primer import expanded_question, expansion_prompt, primer_reports
 from ragkit.graph.extract import (
     Claim,
     Entity,
@@ -40,6 +43,7 @@ from ragkit.graph.keyword_graph import KeyedEdge, KeyedEntity, KeywordGraph, Upd
 from ragkit.graph.keyword_query import Keywords, keywords_prompt, query_keywords
 from ragkit.graph.keyword_search import KeywordContext, KeywordSearch
 from ragkit.graph.local_search import LocalContext, LocalSearch, Match
+from ragkit.graph.mention_graph import MentionGraph, title_names
 from ragkit.graph.merge import Edge, KnowledgeGraph, MergedClaim, Node, entity_key, merge
 from ragkit.graph.query_entities import JOINERS, TITLE_JOINERS, capitalised_spans, known_names, model_entities
 from ragkit.graph.reports import Report, build_reports, report_prompt
@@ -69,6 +73,7 @@ __all__ = [
     "LocalContext",
     "LocalSearch",
     "Match",
+    "MentionGraph",
     "MergedClaim",
     "Node",
     "Point",
@@ -81,6 +86,8 @@ __all__ = [
     "capitalised_spans",
     "cover",
     "entity_key",
+    "expanded_question",
+    "expansion_prompt",
     "extract",
     "extract_all",
     "extraction_prompt",
@@ -99,7 +106,9 @@ __all__ = [
     "nearest_summaries",
     "parse",
     "phrase_key",
+    "primer_reports",
     "query_keywords",
     "report_prompt",
+    "title_names",
     "triples_from",
 ]

@@ -34,7 +34,7 @@ DEPTH, RECORDED_DEPTH = 30, 10
 
 PENALTY = 10.0
 """Weight of the squared weights. It, `RECORDED_DEPTH` and the pooled features were chosen among some 40 combinations by
-five-fold cross-validation on the 69 labelled dev questions of a smaller corpus, so a dev figure flatters: quote test."""
+five-fold cross-validation on 69 dev questions of a smaller corpus, so a figure on dev flatters: quote test."""
 
 RECIPE = 1
 """Raised when this file changes what is trained in a way that the settings do not show."""
