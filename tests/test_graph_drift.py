@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import random
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -20,7 +21,8 @@ from ragkit.graph.drift import (
     reduce_prompt,
     split_folds,
 )
-from ragkit.graph.global_search import NO_ANSWER
+from ragkit.graph.drift_primer import expanded_question, primer_reports
+from ragkit.graph.global_search import NO_ANSWER, nearest_reports
 from ragkit.graph.reports import Report
 from ragkit.text import count_tokens
 
@@ -207,3 +209,68 @@ def test_prompts_survive_braces_and_dollars_and_bad_arguments_are_named():
     for name, value in (("folds", 0), ("depth", -1), ("per_round", 0), ("reduce_budget", 0)):
         with pytest.raises(ValueError, match=f"^{name}"):
             drift(QUESTION, REPORTS, notes, never, **{name: value})
+
+
+# --- which reports the primer reads
+
+
+def direction(texts):
+    """Toward x for what speaks of lids, toward y for what speaks of staff, between them otherwise."""
+    words = [(1.0 * ("lid" in t.lower()), 1.0 * ("staff" in t.lower())) for t in texts]
+    rows = np.array([pair if any(pair) else (0.7, 0.7) for pair in words], dtype=np.float32)
+    return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+
+ABOUT = [
+    Report(0, 0, "Staff", "Rosters.", 1.0, "Staff: rosters in June."),
+    Report(1, 0, "Kettles", "Colours.", 1.0, "Kettles: colours."),
+    Report(2, 0, "Lids", "Returns.", 1.0, "Lids: returns in May."),
+    Report(3, 0, "Lids again", "Leaks.", 1.0, "Lids: leaks."),
+]
+
+
+def test_the_primer_reads_the_reports_nearest_to_a_made_up_one():
+    prompts = []
+
+    def made_up(prompt):
+        prompts.append(prompt)
+        return "Lids:\n  they leak. "
+
+    asked = "What annoys customers of the staff canteen?"
+    assert [r.community for r in nearest_reports(asked, ABOUT, direction, 2)] == [0, 1]  # the question's own vector
+    assert [r.community for r in primer_reports(asked, ABOUT, direction, made_up, k=3)] == [2, 3, 1]
+    assert expanded_question(asked, ABOUT, made_up) == "Lids: they leak."
+    assert len(prompts) == 2
+    assert all(prompt == prompts[0] for prompt in prompts)  # one seed, one template
+    assert sum(report.text in prompts[0] for report in ABOUT) == 1
+    templates = {
+        next(r.community for r in ABOUT if r.text in prompt) for seed in range(20) for prompt in [capture(asked, seed)]
+    }
+    assert len(templates) > 1
+
+
+def capture(question, seed):
+    seen = []
+    expanded_question(question, ABOUT, lambda prompt: seen.append(prompt) or "x", seed)
+    return seen[0]
+
+
+def test_a_primer_without_question_reports_or_reply():
+    assert primer_reports("  ", ABOUT, direction, never) == []
+    assert primer_reports("Which lids?", [], direction, never) == []
+    assert primer_reports("Which lids?", ABOUT, direction, never, k=0) == []
+    assert expanded_question(" ", ABOUT, never) == " "
+    assert expanded_question("Which lids?", [], never) == "Which lids?"
+    for reply_ in ("", " \n"):
+        found = primer_reports("Which lids?", ABOUT, direction, lambda prompt, r=reply_: r, k=99)
+        assert [r.community for r in found] == [2, 3, 1, 0]  # the question stands in
+    with pytest.raises(ValueError, match="k must"):
+        primer_reports("Which lids?", ABOUT, direction, never, k=-1)
+
+
+def test_the_chosen_reports_are_what_the_search_begins_with():
+    reports = primer_reports("Which lids?", ABOUT, direction, lambda prompt: "Lids leak.", k=2)
+    llm = Script([reply("Lids", 20)], lambda query: pytest.fail("nothing was asked"))
+    found = drift("Which lids?", reports, notes, llm, folds=1)
+    assert llm.prompts[0] == primer_prompt("Which lids?", ["Lids: returns in May.", "Lids: leaks."])
+    assert found.answer == "FINAL"

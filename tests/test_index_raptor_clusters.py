@@ -170,6 +170,10 @@ def test_umap_is_seeded_and_its_parameters_stay_legal_for_tiny_inputs(monkeypatc
     assert made[0] == {"n_neighbors": 10, "n_components": 10, "metric": "cosine", "random_state": 3}
     assert (made[1]["n_neighbors"], made[1]["random_state"]) == (10, rc.SEED)
     assert (made[2]["n_neighbors"], made[2]["n_components"]) == (2, 1)
+    rc.umap(np.ones((100, 5)), 10, True)
+    rc.umap(np.ones((2, 5)), 10, False)
+    assert made[3]["n_neighbors"] == 9  # the root of 99, not of 100
+    assert (made[4]["n_neighbors"], made[4]["n_components"]) == (2, 1)  # at least two neighbours and one dimension
     found = rc.clusters(blobs(10, CORNERS), [1] * 30, reduce=rc.umap, max_components=3)
     assert {i for group in found for i in group} == set(range(30))
 

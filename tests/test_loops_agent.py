@@ -1,6 +1,8 @@
 """The agent's loop: a scripted model walks through it, a hostile one tries its caps, and the log shows every step."""
 
+import json
 import random
+import sqlite3
 from collections import Counter
 
 import pytest
@@ -9,8 +11,17 @@ from hypothesis import strategies as st
 
 from ragkit.base import Passage
 from ragkit.loops.agent import CLOSING, agent, system_prompt
-from ragkit.loops.tools import Tool, calculator_tool, passages_tool, text_argument
+from ragkit.loops.tools import (
+    Tool,
+    calculator_tool,
+    code_tool,
+    outside_tool,
+    passages_tool,
+    sql_tool,
+    text_argument,
+)
 from ragkit.search import BM25
+from ragkit.structured import CodeSearch, Database, code_chunks, code_tokens
 from ragkit.text import count_tokens
 
 PASSAGES = [
@@ -53,6 +64,38 @@ def test_several_tools_in_one_conversation():
     assert result.ids == ("price",)
     assert not result.faults
     assert result.messages[:-1] == tuple(llm.sent[-1])
+
+
+def test_all_five_tools_serve_one_conversation_and_every_step_is_in_the_log():
+    connection = sqlite3.connect(":memory:")
+    connection.executescript("CREATE TABLE staff (store, people); INSERT INTO staff VALUES ('Riverside', 7)")
+    chunks = code_chunks("def price(n):\n    return 40 * n\n", "shop")
+    tools = [
+        passages_tool(BM25(PASSAGES), k=1),
+        outside_tool(BM25([Passage("blog", "A rival kettle costs 55 pounds.")])),
+        code_tool(CodeSearch(chunks, lambda ps: BM25(ps, tokenize=code_tokens))),
+        sql_tool(Database(connection).run, tables="staff(store, people)"),
+        calculator_tool(),
+    ]
+    turns = [
+        ("search", {"query": "Aster kettle costs"}, "[price] The Aster kettle costs 40 pounds."),
+        ("outside", {"query": "rival kettle"}, "[blog] A rival kettle costs 55 pounds."),
+        ("code", {"query": "price"}, "[shop.price]\ndef price(n):\n    return 40 * n"),
+        ("sql", {"query": "SELECT people FROM staff"}, "people\n7"),
+        ("calculator", {"expression": "7 * 40"}, "280"),
+    ]
+    replies = [f"Thought: next\nAction: {tool}\nAction Input: {json.dumps(given)}" for tool, given, _ in turns]
+    llm = Script(*replies, "Thought: done\nFinal Answer: 280 pounds")
+    result = agent(QUESTION, tools=tools, llm=llm, max_steps=6)
+    assert (result.answer, result.stopped, result.faults) == ("280 pounds", "answer", Counter())
+    assert [step.turn.call.tool for step in result.steps[:-1]] == [tool for tool, _, _ in turns]
+    assert [step.observation.text.strip() for step in result.steps[:-1]] == [said for _, _, said in turns]
+    assert [m["content"] for m in result.messages[3::2]] == [
+        f"Observation: {s.observation.text}" for s in result.steps[:-1]
+    ]
+    assert result.ids == ("price", "blog", "shop.price")
+    assert [row["action"] for row in result.trace.rows()] == ["think", "call", "observe"] * 5 + ["think", "answer"]
+    assert all(f"- {tool}(" in llm.sent[0][0]["content"] for tool, _, _ in turns)
 
 
 def test_every_step_is_logged():

@@ -203,6 +203,19 @@ def test_ambiguous_keeps_the_strips_that_pass_and_searches_too():
     ]
 
 
+def test_ambiguous_without_a_strip_that_passes_keeps_nothing_from_inside():
+    """Only *correct* vouches for a document whose strips all fail."""
+    result = crag(
+        "aster kettle seconds?",
+        retriever=BM25([Passage("short", "Aster: sold out.")]),
+        web=BM25(OUTSIDE),
+        evaluate=lambda question, text: 0.0,
+        strip_threshold=-1.0,
+    )
+    assert (result.action, result.internal) == ("ambiguous", ())
+    assert result.passages == ("press",)
+
+
 def test_a_strip_from_both_sides_is_held_once():
     result = crag("aster kettle seconds?", retriever=BM25(INSIDE), web=BM25(INSIDE), evaluate=overlap, upper=0.9)
     assert result.action == "ambiguous"

@@ -1,5 +1,7 @@
 """Tools: binding of arguments against the schema's own validator, and failures that come back as text."""
 
+import sqlite3
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -19,6 +21,7 @@ from ragkit.loops.tools import (
     toolbox,
 )
 from ragkit.search import BM25
+from ragkit.structured import Database
 
 PASSAGES = [Passage("kettle", "The Aster kettle holds\n1.7 litres."), Passage("lamp", "The Sorrel lamp is green.")]
 SCHEMA = {
@@ -105,6 +108,18 @@ def test_sql_runs_what_it_is_given_and_shows_rows():
     assert run(tool, "SELECT 1").observation.text == '[["Riverside", 3]]'
     assert "stores(name, staff)" in tool.signature
     assert run(sql_tool(lambda query: "3 rows", tables="t"), "SELECT 1").observation.text == "3 rows"
+
+
+def test_rows_of_the_guarded_database_reach_the_agent_as_a_table_that_says_what_was_cut():
+    connection = sqlite3.connect(":memory:")
+    connection.executescript(
+        "CREATE TABLE stores (name, staff); INSERT INTO stores VALUES ('Riverside', 7), ('Hill', 4)"
+    )
+    tool = sql_tool(Database(connection, max_rows=1).run, tables="stores(name, staff)")
+    found = run(tool, "SELECT name, staff FROM stores ORDER BY staff DESC").observation.text
+    assert found == "name | staff\nRiverside | 7\n(the first 1 rows; there are more)"
+    refused = run(tool, "DELETE FROM stores")
+    assert (refused.kind, connection.execute("SELECT count(*) FROM stores").fetchone()) == ("failed", (2,))
 
 
 def test_the_calculator_is_a_tool():

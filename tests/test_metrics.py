@@ -302,6 +302,21 @@ def test_paired_bootstrap_sees_a_difference_that_separate_intervals_hide():
     assert paired.wins == 1.0
 
 
+def test_paired_bootstrap_agrees_with_scipys_paired_one():
+    rng = np.random.default_rng(7)
+    a = rng.normal(size=50)
+    b = 0.8 * a + rng.normal(0.1, 0.5, size=50)
+
+    def gap(x, y, axis):
+        return np.mean(x, axis=axis) - np.mean(y, axis=axis)
+
+    theirs = stats.bootstrap((a, b), gap, paired=True, n_resamples=4000, method="percentile", random_state=1)
+    ours, low, high = metrics.paired_bootstrap(a, b, resamples=4000), *theirs.confidence_interval
+    assert (ours.low, ours.high) == pytest.approx((low, high), abs=0.06 * (high - low))
+    apart = stats.bootstrap((a, b), gap, paired=False, n_resamples=4000, method="percentile", random_state=1)
+    assert ours.high - ours.low < 0.8 * (apart.confidence_interval.high - apart.confidence_interval.low)
+
+
 def test_paired_bootstrap_of_equals_and_of_swapped_sides():
     values = [0.0, 1.0, 0.5, 0.25]
     assert metrics.paired_bootstrap(values, values) == (0.0, 0.0, 0.0, 4, 0.5)

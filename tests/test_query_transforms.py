@@ -219,6 +219,21 @@ def test_rewrite_retrieve_read_searches_with_the_rewrite_and_reads_the_original_
     assert seen[0].index("[1] text of tips") < seen[0].index("[2] text of box")
 
 
+def test_rewrite_search_gives_the_hits_of_the_rewrite_in_their_order():
+    asked = []
+    table = {"silicone ear tips": ["tips", "box"], "rubber thingies?": ["lamp"]}
+    search = partial(q.rewrite_search, retriever=recording(table, asked), llm=answers("Query: silicone ear tips"))
+    assert [hit.id for hit in search("rubber thingies?", 2)] == ["tips", "box"]
+    assert asked == ["silicone ear tips"]
+
+
+def test_a_blank_question_is_not_read_and_a_bad_k_is_named_before_any_call():
+    blank = q.rewrite_retrieve_read(" ", 2, rewrite=never, retriever=recording({}, []), reader=never)
+    assert blank == (" ", [], "")
+    with pytest.raises(ValueError, match="k must"):
+        q.rewrite_retrieve_read("kettle?", -1, rewrite=never, retriever=recording({}, []), reader=never)
+
+
 def test_rewrite_of_a_blank_question_makes_no_call_and_an_empty_reply_keeps_it():
     assert q.rewrite_query(" ", never) == " "
     assert q.rewrite_query("kettle?", answers("")) == "kettle?"

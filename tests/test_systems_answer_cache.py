@@ -1,5 +1,7 @@
 """The exact cache: what is one question, what is one scope, and when an entry dies."""
 
+import itertools
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -115,3 +117,48 @@ def test_bad_input_is_named():
 @given(st.text(max_size=40))
 def test_normal_form_is_stable(text):
     assert normal_form(normal_form(text)) == normal_form(text)
+
+
+QUESTIONS = ["Where is the lamp?", "where is  the LAMP", "Is it red?", " ?"]
+SCOPES = [SCOPE, Scope("smol", "p1", "c1", "bob"), Scope("smol", "p1", "c2", "ann")]
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["put", "get", "invalidate", "wait"]),
+        st.sampled_from(QUESTIONS),
+        st.sampled_from(SCOPES),
+        st.sets(st.sampled_from(["manual", "policy"])),
+        st.integers(0, 4),
+    ),
+    max_size=25,
+)
+
+
+def searched(history, question, scope, now, ttl):
+    """The answer by reading all that happened from the newest on: the last put of that question decides."""
+    same = " ".join(question.lower().replace("?", "").split())
+    for i in range(len(history) - 1, -1, -1):
+        kind, at, asked, of, sources, answer = history[i]
+        if kind != "put" or of != scope or " ".join(asked.lower().replace("?", "").split()) != same or not same:
+            continue
+        gone = any(later[0] == "invalidate" and later[4] & sources for later in history[i + 1 :])
+        return None if gone or now - at >= ttl else answer
+    return None
+
+
+@settings(max_examples=200, deadline=None)
+@given(STEPS)
+def test_any_history_gives_what_a_search_through_all_that_happened_gives(steps):
+    clock, history = Clock(), []
+    cache = AnswerCache(ttl=6, clock=clock)
+    for number, (kind, question, scope, sources, seconds) in enumerate(steps):
+        if kind == "wait":
+            clock.now += seconds
+        elif kind == "put":
+            cache.put(question, f"answer {number}", scope, sources)
+            history.append(("put", clock.now, question, scope, sources, f"answer {number}"))
+        elif kind == "invalidate" and sources:
+            source = min(sources)
+            cache.invalidate(source)
+            history.append(("invalidate", clock.now, "", None, {source}, ""))
+        for asked, of in itertools.product(QUESTIONS, SCOPES):
+            assert cache.get(asked, of) == searched(history, asked, of, clock.now, 6)

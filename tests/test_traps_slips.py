@@ -22,6 +22,8 @@ import pytest
 from ragkit.base import Hit, Passage
 from ragkit.graph.global_search import Point
 from ragkit.graph.reports import Report
+from ragkit.loops import Chain, Hop, Tool
+from ragkit.structured import Result, SQLAnswer, SQLExample
 
 ROOT = Path(__file__).resolve().parents[1]
 CELL = re.compile(r"^```\{code-cell\}[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -187,15 +189,36 @@ VALUES: dict[str, Any] = {
     **dict.fromkeys(("query", "document", "chunk", "text"), NASTY),
     "answers": [NASTY],
     "texts": [NASTY],
+    **dict.fromkeys(("written", "span", "schema", "sql", "error", "instructions", "form"), NASTY),
+    "chain": Chain((NASTY,), (Hit("h", NASTY, 1.0),)),
+    "hops": [Hop(NASTY, NASTY, (Hit("h", NASTY, 1.0),))],
+    "kinds": {"facts": NASTY},
+    "tools": [Tool("search", NASTY, {"type": "object", "properties": {"query": {"type": "string"}}}, str)],
 }
 # Where a name stands for another type than in `VALUES`.
-SPECIAL: dict[str, dict[str, Any]] = {"ragkit.graph.drift.primer_prompt": {"reports": [NASTY]}}
+SPECIAL: dict[str, dict[str, Any]] = {
+    "ragkit.graph.drift.primer_prompt": {"reports": [NASTY]},
+    "ragkit.search.listwise.permutation_prompt": {"passages": [NASTY]},
+    "ragkit.search.pointwise.relevance_prompt": {"passage": NASTY},
+    "ragkit.search.query_likelihood.question_prompt": {"passage": NASTY},
+    "ragkit.loops.fixed_loop.answer_prompt": {"passages": NASTY},
+    "ragkit.loops.fixed_loop.check_prompt": {"passages": NASTY},
+    "ragkit.loops.ircot.ircot_prompt": {"examples": NASTY},
+    "ragkit.loops.relevance.evaluator_prompt": {"passage": NASTY},
+    "ragkit.loops.specialists.choice_prompt": {"descriptions": {"sql": NASTY}},
+    "ragkit.structured.sql.answer_prompt": {"answer": SQLAnswer(NASTY, NASTY, Result((NASTY,), [(NASTY,)]), (), ())},
+    "ragkit.structured.sql.sql_prompt": {"examples": [SQLExample(NASTY, NASTY)]},
+    "ragkit.structured.sql.repair_prompt": {"examples": [SQLExample(NASTY, NASTY)]},
+}
+# Parameters with a default that carry a user's, a document's or a model's text; they are given too.
+CARRY_TEXT = {"written", "hits", "examples", "instructions"}
+PACKAGES = ("graph", "index", "loops", "query", "search", "structured", "systems")
 
 
 def prompt_functions() -> list[Any]:
     """Every ``..._prompt`` that the techniques define."""
     found = []
-    for package in ("graph", "index", "query", "systems"):
+    for package in PACKAGES:
         for info in pkgutil.iter_modules([str(ROOT / "ragkit" / package)]):
             module = importlib.import_module(f"ragkit.{package}.{info.name}")
             for name, function in inspect.getmembers(module, inspect.isfunction):
@@ -208,7 +231,8 @@ def prompt_functions() -> list[Any]:
 def test_json_braces_dollars_and_percents_reach_every_prompt_unread(function: Callable[..., str]) -> None:
     parameters = inspect.signature(function).parameters.values()
     values = VALUES | SPECIAL.get(f"{function.__module__}.{function.__name__}", {})
-    given = {p.name: values[p.name] for p in parameters if p.default is inspect.Parameter.empty}
+    required = inspect.Parameter.empty
+    given = {p.name: values[p.name] for p in parameters if p.default is required or p.name in CARRY_TEXT}
     prompt = function(**given)
     assert prompt.count(NASTY) >= len(given) > 0
     assert not re.search(r"\$\{\w+\}", prompt.replace(NASTY, ""))  # no placeholder was left
@@ -217,5 +241,19 @@ def test_json_braces_dollars_and_percents_reach_every_prompt_unread(function: Ca
 
 def test_the_prompts_of_every_technique_were_found() -> None:
     found = prompt_functions()
-    assert len(found) >= 18
+    assert len(found) >= 45
+    assert {p.id.split(".")[0] for p in found} == set(PACKAGES)
     assert {"query.hyde.hypothetical_document_prompt", "graph.global_search.map_prompt"} <= {p.id for p in found}
+
+
+def test_every_template_of_the_techniques_is_filled_by_a_prompt_function_that_was_tried() -> None:
+    """A module that holds a ``..._PROMPT`` must have a function that fills it, or its text is never tried."""
+    tried = {p.values[0].__module__ for p in prompt_functions()}
+    faults = []
+    for package in PACKAGES:
+        for info in pkgutil.iter_modules([str(ROOT / "ragkit" / package)]):
+            module = importlib.import_module(f"ragkit.{package}.{info.name}")
+            own = [name for name in vars(module) if name.endswith("PROMPT") and isinstance(vars(module)[name], str)]
+            if own and module.__name__ not in tried:
+                faults.append(f"{module.__name__}: {', '.join(own)}")
+    assert not faults, faults

@@ -8,8 +8,8 @@ A last call *reduces* all answers to one.
 
 The order is deterministic: by ``scorer`` where there is one, else the question asked first (the released code shuffles
 when it has no scorer). Replies that are no JSON, and rounds without follow-ups, are ordinary cases (there they raise).
-Left out: the made-up answer with which that code chooses the reports (pass one to ``nearest_reports`` as the question),
-and parallel calls: those of one round are independent.
+Which reports the primer reads is chosen by ``drift_primer``. Left out: parallel calls; those of one round are
+independent.
 """
 
 from __future__ import annotations
@@ -156,7 +156,7 @@ def drift(
     reduce_budget: int = 2000,
     scorer: Callable[[str], float] | None = None,
 ) -> DriftAnswer:
-    """Answer ``question`` from ``reports`` (the nearest ones, best first) and local ``notes``.
+    """Answer ``question`` from ``reports`` (``primer_reports``, best first) and local ``notes``.
 
     ``notes`` maps a query to what a local search gathers for it, "" for nothing, for instance
     ``lambda query: search.context(query).text``. ``scorer`` rates an open question, higher first, ties by the time of

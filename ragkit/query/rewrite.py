@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from ragkit.base import LLM, Hit, Retriever
+from ragkit.base import LLM, Hit, Retriever, check_k
 from ragkit.query.replies import one_line
 from ragkit.text import fill
 
@@ -71,7 +71,11 @@ def rewrite_retrieve_read(
 
     ``rewrite`` is any ``str -> str``: ``functools.partial(rewrite_query, llm=...)``, a trained `RewriteSelector`, or
     ``str`` itself for plain retrieve-then-read. The answer is stripped of white space, otherwise as it was written.
+    A blank question finds nothing, has the answer "", and costs no call.
     """
+    check_k(k)
+    if not question.strip():
+        return Reading(question, [], "")
     query = rewrite(question)
     hits = retriever(query, k)
     return Reading(query, hits, reader(read_prompt(question, hits)).strip())

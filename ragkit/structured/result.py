@@ -16,6 +16,10 @@ class Result:
     rows: list[Row]
     truncated: bool = False
 
+    def __str__(self) -> str:
+        """All rows as `text`: what an agent's tool shows, cut or not."""
+        return self.text()
+
     def text(self, limit: int | None = None) -> str:
         """The rows as a table in text, ``NULL`` spelled out, cells cut at 80 characters; whatever is cut is said.
 
