@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import subprocess
 import sys
@@ -14,7 +15,8 @@ import pytest
 from ragkit.corpus.check import Minimums, check
 from ragkit.corpus.records import Corpus
 from ragkit.models import Record, record_key, write_records
-from ragkit.models.recording_cli import main
+from ragkit.models.recording_cli import _asker, main
+from ragkit.models.recording_tasks import Settings, prompts_of, recorded
 from ragkit.recorded import TASKS, Tasks, task_names
 
 GOOD = 'TASKS = {"good": lambda: [("q1", "What is red?")]}\n'
@@ -112,3 +114,69 @@ def test_names_that_are_not_written_out_are_refused(source: str) -> None:
 
 def test_an_annotated_dictionary_is_read_too() -> None:
     assert task_names("TASKS: dict[str, Prompts] = {'a': f, 'b': g}") == ["a", "b"]
+
+
+def test_settings_name_tasks_of_their_module() -> None:
+    for name in {TASKS.module_of(task) for task in TASKS}:
+        module = importlib.import_module(name)
+        assert set(getattr(module, "SETTINGS", {})) <= set(module.TASKS), name
+    assert TASKS.settings("reader_gold").max_tokens == 24
+    assert TASKS.settings("summaries") == Settings()
+    assert TASKS.settings("continued_decompose").raw
+
+
+@pytest.mark.model
+def test_no_answer_of_the_local_model_is_longer_than_its_task_allows() -> None:
+    from ragkit.models.likelihood import token_ids
+
+    long = [
+        f"{task}/{record.item}: {count} tokens, {cap} allowed"
+        for task in TASKS
+        for cap in [TASKS.settings(task).max_tokens]
+        for record in recorded(task)
+        if record.answerer == "135M"
+        for count in [len(token_ids(record.response))]
+        if count > cap
+    ]
+    assert not long, "record again with the task's own limit: " + "; ".join(long[:5])
+
+
+@pytest.mark.model
+def test_a_record_is_what_the_local_model_says_under_the_settings_of_its_task() -> None:
+    """One answer of each kind, the shortest, asked again: a chat turn under a limit, and a continued prompt."""
+    for task in ("reader_gold", "continued_decompose"):
+        rows = {record.item: record for record in recorded(task) if record.answerer == "135M"}
+        prompts = {item: prompt for item, prompt in prompts_of(TASKS, task).items() if item in rows}
+        item = min(prompts, key=lambda i: (len(prompts[i]), i))
+        options = argparse.Namespace(address=None)
+        name, ask = _asker(options, TASKS.settings(task))
+        assert (rows[item].author, rows[item].response) == (name, ask(prompts[item]))
+
+
+def test_rerecord_leaves_continued_tasks_out_where_a_server_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "asked_for_test.py").write_text(
+        "from ragkit.models.recording_tasks import Settings\n"
+        "class Both(dict):\n"
+        "    def settings(self, task):\n"
+        "        return Settings(7, raw=task == 'raw')\n"
+        "TASKS = Both(chat=lambda: [('a', 'p')], raw=lambda: [('b', 'q')])\n"
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    asked: list[int] = []
+
+    def asker(options: argparse.Namespace, settings: Settings) -> tuple[str, object]:
+        asked.append(settings.max_tokens)
+        return "a server", lambda prompt: f"re: {prompt}"
+
+    monkeypatch.setattr("ragkit.models.recording_cli._asker", asker)
+    command = ["rerecord", "--tasks", "asked_for_test:TASKS", "--answerer", "hosted", "--folder", str(tmp_path)]
+    assert main([*command, "--address", "http://127.0.0.1:1"]) == 0
+    said = capsys.readouterr()
+    assert "left out, as a server is asked in turns of a chat: raw" in said.err
+    assert "1 answers recorded by 'hosted' (a server)" in said.out
+    assert asked == [7]
+    assert [r.response for r in recorded("chat", tmp_path)] == ["re: p"]
+    assert main([*command, "--address", "http://127.0.0.1:1", "--max-tokens", "3"]) == 0
+    assert asked == [7, 3]

@@ -11,10 +11,12 @@ import datetime
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 from ragkit.models.recording_runs import rerecord
 from ragkit.models.recording_tasks import (
     Prompt,
+    Settings,
     chosen,
     key_text,
     load_tasks,
@@ -22,6 +24,7 @@ from ragkit.models.recording_tasks import (
     prompts_of,
     recorded,
     rekey,
+    settings_of,
     stale,
     unnamed,
 )
@@ -101,32 +104,44 @@ def _rerecord(options: argparse.Namespace) -> int:
     from rich.console import Console
     from rich.progress import Progress
 
-    from ragkit.models.local import Local
-    from ragkit.models.openai_compatible import OpenAICompatible
-
     tasks = load_tasks(options.tasks)
     if options.answerer == "hosted" and not options.address:
         raise ValueError("--answerer hosted needs --address")
-    llm: Local | OpenAICompatible = (
-        OpenAICompatible(options.address, options.model, api_key=options.api_key, max_tokens=options.max_tokens)
-        if options.address
-        else Local(max_tokens=options.max_tokens)
-    )
-    total = sum(len(prompts_of(tasks, task)) for task in chosen(tasks, options.only))
+    settings = {task: settings_of(tasks, task) for task in chosen(tasks, options.only)}
+    if options.address and (raw := [task for task, asked in settings.items() if asked.raw]):
+        print(f"left out, as a server is asked in turns of a chat: {', '.join(raw)}", file=sys.stderr)
+        settings = {task: asked for task, asked in settings.items() if not asked.raw}
+    total = sum(len(prompts_of(tasks, task)) for task in settings)
+    names: dict[str, int] = {}
     with Progress(console=Console(stderr=True)) as progress:
-        bar = progress.add_task(f"asking {llm.name}", total=total)
-        count = rerecord(
-            tasks,
-            llm,
-            options.answerer,
-            llm.name,
-            options.folder,
-            options.only,
-            options.gaps,
-            lambda: progress.advance(bar),
-        )
-    print(f"{count} answers recorded by {options.answerer!r} ({llm.name})")
+        bar = progress.add_task("asking", total=total)
+        for task, asked in settings.items():
+            name, llm = _asker(options, asked._replace(max_tokens=options.max_tokens or asked.max_tokens))
+            progress.update(bar, description=f"asking {name}: {task}")
+            count = rerecord(
+                tasks, llm, options.answerer, name, options.folder, [task], options.gaps, lambda: progress.advance(bar)
+            )
+            names[name] = names.get(name, 0) + count
+    for name, count in names.items():
+        print(f"{count} answers recorded by {options.answerer!r} ({name})")
     return 0
+
+
+def _asker(options: argparse.Namespace, asked: Settings) -> tuple[str, Any]:
+    """The model's name, and what is called with a prompt."""
+    from ragkit.models.local import Local
+    from ragkit.models.openai_compatible import OpenAICompatible
+
+    if options.address:
+        remote = OpenAICompatible(
+            options.address, options.model, api_key=options.api_key, max_tokens=asked.max_tokens, stop=asked.stop
+        )
+        return remote.name, remote
+    local = Local(max_tokens=asked.max_tokens, stop=asked.stop)
+    if not asked.raw:
+        return local.name, local
+    name = f"{local.name}, continuing the prompt without a chat template"
+    return name, lambda prompt: local.generate(prompt, raw=True, top=None).text
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -170,7 +185,7 @@ def _parser() -> argparse.ArgumentParser:
     one.add_argument("--address", help="an OpenAI-compatible server")
     one.add_argument("--model", help="the model's name there (the first it lists by default)")
     one.add_argument("--api-key", default="none")
-    one.add_argument("--max-tokens", type=int, default=256)
+    one.add_argument("--max-tokens", type=int, help="length of an answer (each task's own by default)")
     one.add_argument("--only", action="append", default=[], metavar="TASK")
     one.add_argument("--gaps", action="store_true", help="ask only prompts that have no answer yet")
     return parser

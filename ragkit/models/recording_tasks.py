@@ -13,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from ragkit.base import Message
 from ragkit.models.records import Record, files_of, read_records, record_key, write_records
@@ -21,6 +21,18 @@ from ragkit.models.shapes import chat_prompt, check_prompt
 
 Prompt: TypeAlias = "str | list[Message]"
 Tasks: TypeAlias = Mapping[str, Callable[[], Iterable[tuple[str, Prompt]]]]
+
+
+class Settings(NamedTuple):
+    """How a model is asked a task's prompts, so that answers recorded on different days are of one kind.
+
+    ``max_tokens`` bounds an answer, ``stop`` ends it; ``raw`` lets the local model go on with the prompt's own text, as
+    a base model does, where otherwise it is asked in a turn of a chat.
+    """
+
+    max_tokens: int = 256
+    stop: tuple[str, ...] = ()
+    raw: bool = False
 
 
 def load_tasks(name: str) -> Tasks:
@@ -40,6 +52,12 @@ def load_tasks(name: str) -> Tasks:
 def unnamed(tasks: Tasks) -> dict[str, str]:
     """Modules whose tasks could not even be named (`broken`), with the reason; a plain dictionary has none."""
     return dict(getattr(tasks, "broken", {}))
+
+
+def settings_of(tasks: Tasks, task: str) -> Settings:
+    """What the mapping's own ``settings`` says of a task; the defaults for a plain dictionary."""
+    known: Callable[[str], Settings] | None = getattr(tasks, "settings", None)
+    return known(task) if known else Settings()
 
 
 def prompts_of(tasks: Tasks, task: str) -> dict[str, Prompt]:

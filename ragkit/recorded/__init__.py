@@ -7,7 +7,8 @@ yields ``(item, prompt)`` pairs, built by the package's own prompt functions. ``
 
 Names are read from the sources, and a module is imported when one of its tasks is asked for, so that a mistake in one
 chapter's module leaves the others at work. For that ``TASKS`` of a module must be written as a dictionary with its
-names in quotation marks.
+names in quotation marks. A module may also export ``SETTINGS``: task name -> `Settings`, how long an answer may get and
+how it is asked for.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import TypeAlias
+
+from ragkit.models.recording_tasks import Settings
 
 Prompts: TypeAlias = Callable[[], Iterable[tuple[str, str]]]
 
@@ -65,6 +68,12 @@ class Tasks(Mapping[str, Prompts]):
     def __getitem__(self, task: str) -> Prompts:
         prompts: Prompts = importlib.import_module(self.module_of(task)).TASKS[task]
         return prompts
+
+    def settings(self, task: str) -> Settings:
+        """How a model is asked the task: the module's ``SETTINGS`` for it, or the defaults."""
+        module = importlib.import_module(self.module_of(task))
+        found: Settings = getattr(module, "SETTINGS", {}).get(task, Settings())
+        return found
 
     def __contains__(self, task: object) -> bool:  # a mapping's own asks for the value, which would import
         return task in self._index[0]

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from ragkit import corpus
 from ragkit.corpus import Question
 from ragkit.graph.extract import extraction_prompt
+from ragkit.models.recording_tasks import Settings
 
 CLASSES = ("multi_hop", "relational", "fragmented_entity", "single_fact", "vocabulary_gap")
 """The classes whose questions are recorded."""
@@ -29,3 +30,5 @@ def query_entities() -> Iterator[tuple[str, str]]:
 
 
 TASKS = {"query_entities": query_entities}
+
+SETTINGS = {"query_entities": Settings(max_tokens=96)}

@@ -14,6 +14,7 @@ from functools import cache, partial
 from ragkit import corpus
 from ragkit.corpus import Question
 from ragkit.metrics import Verdict
+from ragkit.models.recording_tasks import Settings
 from ragkit.recorded.positions import CLOSED_PROMPT, answer_prompt
 from ragkit.search import BM25
 from ragkit.text import fill
@@ -116,3 +117,5 @@ TASKS = {
     "reader_retrieved": partial(reader, "retrieved"),
     "judge": judge,
 }
+
+SETTINGS = {**dict.fromkeys(TASKS, Settings(max_tokens=24)), "judge": Settings(max_tokens=8)}

@@ -15,6 +15,7 @@ from typing import NamedTuple
 from ragkit import corpus
 from ragkit.base import Passage
 from ragkit.corpus import Question
+from ragkit.models.recording_tasks import Settings
 from ragkit.search import BM25
 from ragkit.text import count_tokens, fill, normalize_answer
 
@@ -153,3 +154,5 @@ def places() -> Iterator[tuple[str, str]]:
 
 
 TASKS = {"look_up": look_up, "places": places}
+
+SETTINGS = dict.fromkeys(TASKS, Settings(max_tokens=24))

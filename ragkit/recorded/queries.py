@@ -7,6 +7,7 @@ from functools import partial
 
 from ragkit import corpus
 from ragkit.corpus import Question
+from ragkit.models.recording_tasks import Settings
 from ragkit.query import (
     hypothetical_document_prompt,
     paraphrases_prompt,
@@ -60,4 +61,9 @@ TASKS = {
     "decompose": partial(prompts, "decompose"),
     "hyde": partial(prompts, "hyde"),
     "query2doc": partial(prompts, "query2doc"),
+}
+
+SETTINGS = {
+    **dict.fromkeys(TASKS, Settings(max_tokens=96)),
+    **dict.fromkeys(("hyde", "query2doc"), Settings(max_tokens=120)),
 }

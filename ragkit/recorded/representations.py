@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from ragkit import corpus
 from ragkit.base import Passage
 from ragkit.index import questions_prompt, summary_prompt
+from ragkit.models.recording_tasks import Settings
 
 
 def whole_documents() -> list[Passage]:
@@ -36,3 +37,5 @@ def questions_sample(n: int = 20, seed: int = 0) -> Iterator[tuple[str, str]]:
 
 
 TASKS = {"summaries": summaries, "questions": questions, "questions_sample": questions_sample}
+
+SETTINGS = {"questions_sample": Settings(max_tokens=120)}

@@ -5,8 +5,8 @@ the question itself. ``few_shot_standalone`` and ``few_shot_decompose`` ask what
 with solved examples in the prompt. The examples come from outside the corpus, so no question is among them.
 
 The two ``continued`` tasks have the same prompts, asked in another way: solved examples are a text to go on
-with, and a chat template around it makes it a message to reply to. ``python -m ragkit.recorded.rewriting`` records
-them, with the local model and without its template; ``rerecord`` would put the template back.
+with, and a chat template around it makes it a message to reply to. Their settings are ``raw``: the local model gets
+the prompt without its template.
 """
 
 from __future__ import annotations
@@ -15,12 +15,8 @@ from collections.abc import Iterator
 
 from ragkit import corpus
 from ragkit.corpus import Question
-from ragkit.models import Local
-from ragkit.models.recording_runs import rerecord
+from ragkit.models.recording_tasks import Settings
 from ragkit.query import few_shot_prompt, standalone_question_prompt
-
-AUTHOR = "SmolLM2-135M-Instruct, continuing the prompt without a chat template"
-"""Who answered the ``continued`` tasks."""
 
 STANDALONE_INSTRUCTION = "Turn the last message of the conversation into a question that stands alone."
 STANDALONE_LABELS = ("Conversation", "Question")
@@ -101,16 +97,8 @@ TASKS = {
     "continued_decompose": few_shot_decompose,
 }
 
-
-def record_continued() -> int:
-    """Record the ``continued`` tasks by plain continuation up to the end of the line; returns how many answers."""
-    local = Local(max_tokens=40, stop=("\n",))
-
-    def go_on(prompt: str) -> str:
-        return local.generate(prompt, raw=True, top=None).text
-
-    return rerecord(TASKS, go_on, "135M", AUTHOR, only=["continued_standalone", "continued_decompose"])
-
-
-if __name__ == "__main__":
-    print(f"{record_continued()} answers recorded")
+SETTINGS = {
+    **dict.fromkeys(TASKS, Settings(max_tokens=96)),
+    **dict.fromkeys(("continued_standalone", "continued_decompose"), Settings(40, ("\n",), raw=True)),
+}
+"""A continued prompt is no question: the model goes on with its text up to the end of the line."""
