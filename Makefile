@@ -50,8 +50,9 @@ lint: $(STAMP)
 format: $(STAMP)
 	$(BIN)/ruff check --fix . && $(BIN)/ruff format .
 
+# Status 2 says that a benchmark's data is not on this machine; the others go on.
 bench: $(STAMP)
-	for script in benchmarks/*.py; do $(PY) $$script || exit 1; done
+	for script in benchmarks/[a-z]*.py; do echo "== $$script"; $(PY) $$script; s=$$?; [ $$s = 0 ] || [ $$s = 2 ] || exit $$s; done
 
 # JupyterLab would look for news and updates on its own.
 lab: $(STAMP)
