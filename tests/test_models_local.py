@@ -180,6 +180,14 @@ def test_the_server_listens_on_loopback_while_its_context_lasts(llm: Local) -> N
 
 
 @pytest.mark.model
+def test_a_server_that_nobody_asks_anything_closes() -> None:
+    code = (
+        "from ragkit.models import Local\nfor _ in range(8):\n    with Local().serve():\n        pass\nprint('closed')"
+    )
+    assert run_python(code).stdout == "closed\n"
+
+
+@pytest.mark.model
 def test_the_engine_writes_nothing_to_the_page() -> None:
     done = run_python("from ragkit.models import Local; Local(max_tokens=2)('Hello')")
     assert (done.stdout, done.stderr) == ("", "")
@@ -260,7 +268,9 @@ def test_bounding_a_schema_bounds_every_part_and_keeps_the_bounds_it_has(schema:
 
 def run_python(code: str, **environment: str) -> subprocess.CompletedProcess[str]:
     env = {**os.environ, **environment}
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env)
+    return subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=env, timeout=300
+    )
 
 
 def test_completion_and_callable_types_are_exported() -> None:

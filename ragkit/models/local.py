@@ -118,6 +118,9 @@ class Local:
         one of its own beside the engine that answers calls, so that leaving the context closes it.
         """
         server = _start(self._threads, self.reuse_prefix)
+        # One token, and the queue of requests is known to run. A server that is closed before that never ends: its
+        # thread starts to wait after it was told to stop (seen with xllamacpp 2026.10.11549).
+        server.handle_completions({"prompt": "a", "max_tokens": 1})
         try:
             yield f"{server.listening_address}/v1"
         finally:
