@@ -7,9 +7,8 @@ line breaks and, where they cut at every full stop, decimals; RAPTOR's own split
 Left out: semantic splitting by embedding distance, and code, which has its own module because its cuts follow the
 syntax tree.
 
-`sentence_chunks` counts the open chunk anew at each sentence, since a ``count`` need not add up over its parts; that is
-four to five passes of the tokenizer over the text. For gigabytes take a splitter in compiled code, such as
-``semantic-text-splitter``. ``benchmarks/speed_text.py`` shows megabytes a second.
+`sentence_chunks` counts the open chunk anew at each sentence, since a ``count`` need not add up over its parts: several
+passes of the tokenizer over the text, as ``benchmarks/speed_text.py`` shows. For gigabytes, count each sentence once.
 """
 
 from __future__ import annotations

@@ -180,3 +180,8 @@ def test_rerecord_leaves_continued_tasks_out_where_a_server_is_asked(
     assert [r.response for r in recorded("chat", tmp_path)] == ["re: p"]
     assert main([*command, "--address", "http://127.0.0.1:1", "--max-tokens", "3"]) == 0
     assert asked == [7, 3]
+    assert (
+        main(["rerecord", "--tasks", "asked_for_test:TASKS", "--answerer", "135M", "--max-tokens", "0", *command[-2:]])
+        == 0
+    )
+    assert asked[2] == 0, "a limit of 0 reaches the model, which refuses it"

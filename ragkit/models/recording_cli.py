@@ -116,7 +116,9 @@ def _rerecord(options: argparse.Namespace) -> int:
     with Progress(console=Console(stderr=True)) as progress:
         bar = progress.add_task("asking", total=total)
         for task, asked in settings.items():
-            name, llm = _asker(options, asked._replace(max_tokens=options.max_tokens or asked.max_tokens))
+            name, llm = _asker(
+                options, asked if options.max_tokens is None else asked._replace(max_tokens=options.max_tokens)
+            )
             progress.update(bar, description=f"asking {name}: {task}")
             count = rerecord(
                 tasks, llm, options.answerer, name, options.folder, [task], options.gaps, lambda: progress.advance(bar)
