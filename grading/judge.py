@@ -90,7 +90,7 @@ def scope(exercise: Exercise) -> Scope:
 def _overall(tests: tuple[TestVerdict, ...]) -> Status:
     """The worst that happened: the grader's own failure first, then what stopped the answer, then its errors."""
     seen = {test.status for test in tests}
-    order: tuple[Status, ...] = ("grader_error", "timeout", "crash", "student_error", "not_attempted")
+    order: tuple[Status, ...] = ("grader_error", "suspicious", "timeout", "crash", "student_error", "not_attempted")
     return next((status for status in order if status in seen), "ok")
 
 
@@ -98,7 +98,15 @@ def _verdict(exercise: Exercise, submission: Submission, paper: Paper, outcome: 
     points = {cell.id: cell.points for cell in exercise.tests}
     tests = tuple(
         TestVerdict(
-            test.id, test.points, points[test.id], test.status, test.message, test.lines, test.ran, test.failed_hidden
+            test.id,
+            test.points,
+            points[test.id],
+            test.status,
+            test.message,
+            test.lines,
+            test.ran,
+            test.failed_hidden,
+            test.seconds,
         )
         for test in outcome.tests
     )
@@ -115,6 +123,7 @@ def _verdict(exercise: Exercise, submission: Submission, paper: Paper, outcome: 
         scope=scope(exercise),
         submission_sha256=submission.sha256,
         fault=outcome.fault,
+        sandbox=outcome.sandbox,
     )
 
 

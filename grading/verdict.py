@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from grading.running.explaining import SYNTAX_ERRORS, place
-from grading.running.plan import CellRun, Line, Status, cell_run_from_json, lines_from_json
+from grading.running.plan import CellRun, Level, Line, Status, cell_run_from_json, lines_from_json
 
 Scope = Literal["visible", "all", "none hidden"]
 WORDS: dict[Status, str] = {
@@ -23,6 +23,7 @@ WORDS: dict[Status, str] = {
     "unreadable": "could not be read",
     "forbidden_import": "not allowed",
     "not_attempted": "not attempted",
+    "suspicious": "set aside for a person to look at",
     "grader_error": "the grader's fault",
 }
 
@@ -30,7 +31,7 @@ WORDS: dict[Status, str] = {
 @dataclass(frozen=True)
 class TestVerdict:
     """One test: its mark and, for the student, what is wrong and the lines of their own code it passed through. `ran`:
-    it got as far as an answer that it could judge."""
+    it got as far as an answer that it could judge. `seconds`: wall time, the student's and the judge's together."""
 
     id: str
     points: float
@@ -40,6 +41,7 @@ class TestVerdict:
     lines: tuple[Line, ...] = ()
     ran: bool = True
     failed_hidden: bool = False
+    seconds: float = 0.0
 
     __test__ = False
 
@@ -56,8 +58,9 @@ class ManualPart:
 @dataclass(frozen=True)
 class Verdict:
     """What one submission earned. `message`: why nothing was run, or ""; `notes`: what was repaired in the notebook;
-    `scope`: which tests there were to run ("visible": those of the released notebook); `fault`: what the grader said
-    when it failed, for the instructor alone."""
+    `scope`: which tests there were to run ("visible": those of the released notebook); `sandbox`: what the student's
+    code was locked up in; `seconds`: wall time from the file to the verdict; `fault`: what the grader said when it
+    failed, for the instructor alone."""
 
     exercise: str
     status: Status
@@ -71,6 +74,8 @@ class Verdict:
     scope: Scope
     submission_sha256: str
     fault: str = ""
+    sandbox: Level = "none"
+    seconds: float = 0.0
 
     @property
     def full(self) -> bool:

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 Status = Literal[
-    "ok", "student_error", "timeout", "crash", "unreadable", "forbidden_import", "not_attempted", "grader_error"
+    "ok",
+    "student_error",
+    "timeout",
+    "crash",
+    "unreadable",
+    "forbidden_import",
+    "not_attempted",
+    "suspicious",
+    "grader_error",
 ]
+Level = Literal["bubblewrap", "namespaces", "landlock", "none"]  # what the student's process is locked up in
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Budgets of one submission: wall seconds a cell or test, wall seconds in all, bytes of memory, of a file, of a
-    message. `prefix` goes before the command line of the student's process (a sandbox, say).
+    """Budgets of one submission: wall seconds a cell, a test, and in all; bytes of memory, of a file, of all files
+    and of a message; processes and threads, and open files, at once.
 
     Once a submission has used up a test's time, each further test gets a quarter of it: an endless loop is asked often.
     Starting Python is not counted, and a process that waits for a busy machine gets up to four times as long.
@@ -23,16 +32,18 @@ class Limits:
     Raises `ValueError` that names a budget which is not above 0.
     """
 
+    cell_seconds: float = 10.0
     test_seconds: float = 10.0
     total_seconds: float = 60.0
     memory: int = 4 << 30
     file_size: int = 64 << 20
+    disk: int = 128 << 20
     message: int = 64 << 20
-    prefix: tuple[str, ...] = ()
+    processes: int = 128
+    open_files: int = 256
 
     def __post_init__(self) -> None:
-        for name in ("test_seconds", "total_seconds", "memory", "file_size", "message"):
-            value = getattr(self, name)
+        for name, value in asdict(self).items():
             if not (value > 0 and math.isfinite(value)):
                 raise ValueError(f"{name}: a limit must be a number above 0, not {value}")
 
@@ -57,12 +68,14 @@ class PlanCell:
 
 @dataclass(frozen=True)
 class Plan:
-    """A submission, rebuilt: its cells in order, the names its answers should define, files to lay beside it."""
+    """A submission, rebuilt: its cells in order, the names its answers should define, files to lay beside it, modules
+    that are imported before any of it runs."""
 
     cells: tuple[PlanCell, ...]
     names: tuple[str, ...]
     files: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
+    preload: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -117,12 +130,13 @@ class TestRun:
 
 @dataclass(frozen=True)
 class Run:
-    """What became of a plan. `fault` is what the judging process wrote before it died of itself, for the instructor's
-    eyes alone (it may quote a test); "" when it did not."""
+    """What became of a plan, and in what the student's process was locked up. `fault` is what the judging process wrote
+    before it died of itself, for the instructor's eyes alone (it may quote a test); "" when it did not."""
 
     cells: tuple[CellRun, ...]
     tests: tuple[TestRun, ...]
     fault: str = ""
+    sandbox: Level = "none"
 
 
 def plan_from_json(data: Mapping[str, Any]) -> Plan:
@@ -131,8 +145,7 @@ def plan_from_json(data: Mapping[str, Any]) -> Plan:
         PlanCell(**{**cell, "binds": tuple(cell["binds"]), "hidden_lines": tuple(map(tuple, cell["hidden_lines"]))})
         for cell in data["cells"]
     )
-    limits = Limits(**{**data["limits"], "prefix": tuple(data["limits"]["prefix"])})
-    return Plan(cells, tuple(data["names"]), tuple(data["files"]), limits)
+    return Plan(cells, tuple(data["names"]), tuple(data["files"]), Limits(**data["limits"]), tuple(data["preload"]))
 
 
 def lines_from_json(lines: list[dict[str, Any]]) -> tuple[Line, ...]:

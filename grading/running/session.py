@@ -1,8 +1,7 @@
 """The student's process as the judge sees it: started, given cells, asked, and ended.
 
 `Session` has the process run the cells, and kills it (the whole process group, and whatever it left behind) when a time
-budget is used up. It is the one module that knows how the process is started, so a sandbox is a change here:
-`Limits.prefix` goes before the command line.
+budget is used up. It is the one module that knows how the process is started, so a sandbox is a change here.
 """
 
 from __future__ import annotations
@@ -166,7 +165,7 @@ class Session:
         self.folder = tempfile.mkdtemp(prefix="answer-")
         for file in self.files:
             shutil.copy(file, self.folder)
-        command = [*self.limits.prefix, sys.executable, "-s", "-P", "-X", "utf8", "-c", START.format(root=ROOT)]
+        command = [sys.executable, "-s", "-P", "-X", "utf8", "-c", START.format(root=ROOT)]
         processor = int(self.limits.total_seconds * 2) + 10  # ends a loop whose judge has gone
         arguments = [theirs.fileno(), self.limits.memory, self.limits.file_size, processor]
         self.process = subprocess.Popen(
