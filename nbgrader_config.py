@@ -1,6 +1,5 @@
-"""nbgrader: `solutions/` is the source, `exercises/` is made from it. For each exercise:
-
-python -m nbgrader generate_assignment --course-dir=. --force NAME
+"""nbgrader: `solutions/` is the source, `exercises/` is made from it (`make exercises`). What `make grade` hands in and
+grades is under `_build/course/`, where formgrader finds it too. Grading is this project's own.
 """
 
 import os
@@ -9,6 +8,8 @@ from pathlib import Path
 
 from nbgrader.converters import GenerateAssignment
 from nbgrader.preprocessors import ClearSolutions
+
+from grading.bridge import install
 
 
 class NamedStub(ClearSolutions):
@@ -22,14 +23,18 @@ class NamedStub(ClearSolutions):
 
 
 os.environ["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # nbgrader runs `alembic` by name
-build = Path(__file__).parent / "_build"  # nbgrader insists on a database; keep it out of the tree
-build.mkdir(exist_ok=True)
+build = Path(__file__).parent / "_build" / "course"  # nbgrader insists on a database; keep it out of the tree
+build.mkdir(parents=True, exist_ok=True)
 
 c = get_config()  # noqa: F821 (nbgrader provides it)
 c.CourseDirectory.source_directory = "solutions"
 c.CourseDirectory.release_directory = "exercises"
+c.CourseDirectory.submitted_directory = "_build/course/submitted"
+c.CourseDirectory.autograded_directory = "_build/course/autograded"
+c.CourseDirectory.feedback_directory = "_build/course/feedback"
 c.CourseDirectory.db_url = f"sqlite:///{build}/gradebook.db"
 c.ClearSolutions.text_stub = "*Your answer.*"
 c.GenerateAssignment.preprocessors = [
     NamedStub if step is ClearSolutions else step for step in GenerateAssignment.preprocessors.default()
 ]
+install(c)

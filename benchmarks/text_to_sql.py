@@ -1,6 +1,6 @@
 """Text-to-SQL: defog's gold queries by execution, schema-linking recall on Spider, and the local model if asked for.
 
-    python benchmarks/text_to_sql.py [DATA] [--dense] [--llm local] [--sample 25] [--seed 0]
+    python benchmarks/text_to_sql.py [DATA] [--dense] [--llm local [--sample 25] [--examples 0 1 3]] [--seed 0]
 
 DATA holds ``text_to_sql/`` (by default the environment variable RAGKIT_DATA, else ``../shared/data`` beside the
 checkout). First table: the five defog databases that load into SQLite. Every gold alternative is run under the guard
@@ -117,12 +117,12 @@ def row(name: str, over: str, k: int, scores: Sequence[object]) -> None:
     print(f"{name:22} {over:14} {k:2} {recall:6.3f} {everything:6.3f} {tables:6.1f}", flush=True)
 
 
-def written(databases: dict[str, Database], questions: Sequence[SQLQuestion], llm: LLM) -> None:
+def written(databases: dict[str, Database], questions: Sequence[SQLQuestion], llm: LLM, numbers: Sequence[int]) -> None:
     """Execution accuracy of a model on a sample, by number of retrieved examples."""
     schemas = {name: prompt_text(read_schema(database.connection, samples=2)) for name, database in databases.items()}
     everything = read_defog_examples(databases, questions)
     print(f"\n{'written by the model':22} right  ran   calls  s a question   n = {len(questions)}")
-    for shots in (0, 1, 3):
+    for shots in numbers:
         right = ran = calls = 0
         start = time.perf_counter()
         for q in questions:
@@ -154,6 +154,7 @@ def main() -> int:
     parser.add_argument("--dense", action="store_true", help="also MiniLM, alone and fused with BM25")
     parser.add_argument("--llm", help="a model that writes SQL: local, or the address of a server")
     parser.add_argument("--sample", type=int, default=25, help="questions for the model")
+    parser.add_argument("--examples", type=int, nargs="+", default=[0, 1, 3], help="numbers of retrieved examples")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     folder = options.data / "text_to_sql"
@@ -171,7 +172,7 @@ def main() -> int:
     linking(folder / "spider", indexers)
     if options.llm:
         sample = random.Random(options.seed).sample(questions, min(options.sample, len(questions)))
-        written(databases, sample, load(options.llm))
+        written(databases, sample, load(options.llm), options.examples)
     return 0
 
 

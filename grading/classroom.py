@@ -1,14 +1,16 @@
 """Grades a class: finds what was handed in, has it judged, records, enters it in the gradebook and writes feedback.
 
-What is written (records, gradebook, pages) is written by this one process, whatever judges.
+What is written (records, gradebook, pages) is written by this one process, whatever judges. It is written as it comes,
+and what stays here of a submission is its place and its mark, so a class may be of any size; a run that is stopped goes
+on from its records.
 """
 
 from __future__ import annotations
 
-import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import overload
 
 from rich.console import Console
 from rich.markup import escape
@@ -16,31 +18,57 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColum
 from rich.text import Text
 
 from grading.course import Course, Exercise
+from grading.engines import Engine, OpenEngine, pool_of
+from grading.entering import Entries
 from grading.export import Marks, marks_csv
-from grading.feedback import index_page, page_path, write_page
-from grading.gradebook import Book
+from grading.feedback import write_index
 from grading.handins import HandIn, hand_ins
-from grading.judge import blame_grader, without_run
-from grading.pool import check_all, judge_all
-from grading.record import Record, grader_sha256, read_record, write_record
+from grading.jobs import Answer, answers, read_record_line
+from grading.record import Record, read_record, write_record
 from grading.running.plan import Limits
-from grading.verdict import Verdict
+from grading.todo import blamed, graded_exercises, job_of, kept_at, own_answers, take_in, with_records
+from grading.worker import Known, failed, failing, known
 
-Students = Sequence[tuple[str, str]]  # (id, name), the name "" where it is not known
-Records = Mapping[tuple[str, str], Record]  # by student and exercise
+Broken = dict[str, list[str]]  # by exercise the tests that fail on the instructor's own answer
+
+
+class KeptRecords(Sequence[Record]):
+    """The records of a class in their files, each read when it is asked for."""
+
+    def __init__(self, paths: Sequence[Path]) -> None:
+        self._paths = tuple(paths)
+
+    def __len__(self) -> int:
+        return len(self._paths)
+
+    @overload
+    def __getitem__(self, index: int) -> Record: ...
+    @overload
+    def __getitem__(self, index: slice) -> KeptRecords: ...
+    def __getitem__(self, index: int | slice) -> Record | KeptRecords:
+        """One record, or some. Raises `ValueError` that names the file when it is damaged or gone."""
+        if isinstance(index, slice):
+            return KeptRecords(self._paths[index])
+        record = read_record(self._paths[index])
+        if record is None:
+            raise ValueError(f"record: {self._paths[index]} cannot be read any more")
+        return record
 
 
 @dataclass(frozen=True)
 class Outcome:
     """A graded class: students as (id, name), records in the order of hand_ins, what the gradebook says, how many
-    records were read and not made, and by exercise the tests that fail on the instructor's own answers."""
+    records were read and not made; by exercise the tests that fail on the instructor's own answers, by student and
+    exercise what the grader said where it failed; the seconds that the gradebook and the pages took."""
 
     students: tuple[tuple[str, str], ...]
     exercises: tuple[Exercise, ...]
-    records: tuple[Record, ...]
+    records: Sequence[Record]
     marks: Marks
     reused: int
     broken: Mapping[str, list[str]]
+    faults: Mapping[tuple[str, str], str]
+    seconds: Mapping[str, float]
     csv: Path
     index: Path
 
@@ -61,6 +89,8 @@ def grade_class(
     again: bool = False,
     limits: Limits | None = None,
     console: Console | None = None,
+    engine: OpenEngine | None = None,
+    records: Path | None = None,
 ) -> Outcome:
     """Grade everything handed in.
 
@@ -68,92 +98,87 @@ def grade_class(
         names: what to call each student, by id.
         jobs: submissions judged at once; 0 for the number of processors.
         again: run also what has a record.
+        engine: what judges, in place of `jobs` workers on this machine.
+        records: a file of records that workers have written elsewhere, a line each, taken in first.
 
-    Raises `ValueError` when the course has nothing to grade, or `jobs` is below 0.
+    Raises `ValueError` when the course has nothing to grade, `jobs` is below 0, or the workers refuse to work;
+    `GradebookError` when everything else is done and the gradebook could not be written.
     """
-    if jobs < 0:
-        raise ValueError(f"jobs: {jobs} is below 0")
-    exercises = course.exercises()
-    if not exercises:
-        where = f"{course.source.name}/ or {course.release.name}/"
-        raise ValueError(f"course: no notebook with tests under {where} of {course.root}")
-    limits, jobs = limits or Limits(), jobs or os.cpu_count() or 1
+    engine, limits = engine or pool_of(jobs), limits or Limits()
+    exercises = graded_exercises(course)
     ids, files = hand_ins(course, exercises)
-    students = tuple((student, (names or {}).get(student, "")) for student in ids)
-    records = {} if again else _kept_records(course, files, limits)
-    reused = len(records)
-    todo = [item for item in files if (item.student, item.exercise.key) not in records]
+    students = {student: (names or {}).get(student, "") for student in ids}
+    broken = take_in(course, files, records) if records else {}
+    faults: dict[tuple[str, str], str] = {}
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn()
-    with Progress(*columns, console=console or Console(stderr=True)) as progress:
-        broken = _check_tests(todo, limits, jobs, progress)
+    with (
+        Progress(*columns, console=console or Console(stderr=True)) as progress,
+        Entries(course, exercises, students) as entries,
+        engine(course, limits) as workers,
+    ):
+        todo = list(files) if again else []
+        for item, old in () if again else with_records(course, exercises, files, limits):
+            if old is None:
+                todo.append(item)
+            else:
+                entries.add(old)
+        reused = len(files) - len(todo)
+        broken |= _check_tests(todo, workers, limits, progress)
         task = progress.add_task("Submissions", total=len(files), completed=reused)
-        for item, judged in judge_all(todo, limits, jobs):
-            verdict = blame_grader(judged, broken.get(item.exercise.key, []))
-            record = _record(item, grader_sha256(limits), verdict)
-            write_record(item.record(course), record)
-            records[item.student, item.exercise.key] = record
+        for record in _judged(todo, workers, limits, broken):
+            write_record(kept_at(course, record), record)
+            entries.add(record)
+            if record.verdict.status == "grader_error":
+                faults[record.student, record.verdict.exercise] = record.verdict.fault
             progress.advance(task)
-    marks = _enter(course, students, exercises, records)
-    ordered = tuple(records[item.student, item.exercise.key] for item in files)
-    table = _write(course.build / "marks.csv", marks_csv(exercises, students, marks))
-    index = _write(course.feedback / "index.html", index_page(exercises, students, ordered))
-    return Outcome(students, tuple(exercises), ordered, marks, reused, broken, table, index)
+        index = write_index(course.feedback, exercises, tuple(students.items()), entries.index.values())
+        marks = entries.finish()
+    table = _write(course.build / "marks.csv", marks_csv(exercises, tuple(students.items()), marks))
+    kept = KeptRecords([item.record(course) for item in files])
+    people, seconds = tuple(students.items()), dict(entries.seconds)
+    return Outcome(people, tuple(exercises), kept, marks, reused, broken, faults, seconds, table, index)
 
 
-def _kept_records(course: Course, files: Sequence[HandIn], limits: Limits) -> dict[tuple[str, str], Record]:
-    """The records that still hold, by student and exercise."""
-    grader = grader_sha256(limits)
-    kept: dict[tuple[str, str], Record] = {}
-    for item in files:
-        old = read_record(item.record(course))
-        if old is not None and old.holds_for(item.sha256, item.exercise.sha256, grader):
-            kept[item.student, item.exercise.key] = old
-    return kept
-
-
-def _check_tests(todo: Sequence[HandIn], limits: Limits, jobs: int, progress: Progress) -> dict[str, list[str]]:
+def _check_tests(todo: Sequence[HandIn], workers: Engine, limits: Limits, progress: Progress) -> Broken:
     """The tests that fail on the instructor's own answers, by exercise, of those that are to be graded now."""
-    touched = list({item.exercise.key: item.exercise for item in todo}.values())
-    task = progress.add_task("Tests on the instructor's answers", total=len(touched))
-    broken = {}
-    for exercise, failing in check_all(touched, limits, jobs):
+    jobs, about = own_answers(todo), _known(todo, limits)
+    task = progress.add_task("Tests on the instructor's answers", total=len(jobs))
+    broken: Broken = {}
+    for answer in workers.run(jobs):
         progress.advance(task)
-        if failing:
-            broken[exercise.key] = failing
-            said = escape(f"{exercise.key}: the instructor's own answer fails {', '.join(failing)}")
+        exercise = answer.job.exercise
+        found = failing(_record(answer, about[exercise]))
+        if found:
+            broken[exercise] = found
+            said = escape(f"{exercise}: the instructor's own answer fails {', '.join(found)}")
             progress.console.print(f"[bold red]{said}")
     return broken
 
 
-def _record(item: HandIn, grader: str, verdict: Verdict) -> Record:
-    exercise = item.exercise
-    return Record(item.student, exercise.assignment, exercise.name, exercise.sha256, grader, verdict)
+def _judged(todo: Sequence[HandIn], workers: Engine, limits: Limits, broken: Broken) -> Iterator[Record]:
+    """The records of what is to be graded, as they come."""
+    about = _known(todo, limits)
+    for answer in workers.run(map(job_of, todo)):
+        exercise = answer.job.exercise
+        yield blamed(_record(answer, about[exercise]), broken.get(exercise, []))
 
 
-def _enter(course: Course, students: Students, exercises: Sequence[Exercise], records: Records) -> Marks:
-    """Write every verdict into the gradebook and on a page; what was withdrawn goes from both. Gives the marks that the
-    gradebook then has."""
-    with Book(course.database, exercises) as book:
-        for student, name in students:
-            book.add_student(student, name)
-            handed_in = {exercise.assignment for exercise in exercises if (student, exercise.key) in records}
-            for exercise in exercises:
-                record = records.get((student, exercise.key))
-                if record is not None:
-                    book.write(student, record.verdict)
-                    write_page(course.feedback, exercise, student, record.verdict, name)
-                    continue
-                if exercise.assignment in handed_in:  # nbgrader enters whole assignments: no old mark may stay
-                    book.write(student, without_run(exercise, "not_attempted", "This notebook was not handed in."))
-                else:
-                    book.remove(student, exercise)
-                page_path(course.feedback, exercise, student).unlink(missing_ok=True)
-        present = {student for student, _ in students}
-        by_key = {exercise.key: exercise for exercise in exercises}
-        for row in book.rows():
-            if row["student"] not in present:  # the whole folder is gone
-                book.remove(row["student"], by_key[row["exercise"]])
-        return {(row["student"], row["exercise"]): float(row["score"]) for row in book.rows()}
+def _known(todo: Sequence[HandIn], limits: Limits) -> dict[str, Known]:
+    return {key: known(exercise, limits) for key, exercise in {i.exercise.key: i.exercise for i in todo}.items()}
+
+
+def _record(answer: Answer, about: Known) -> Record:
+    """The record in an answer; one that says so where there is none."""
+    fault = answer.fault
+    if answer.line:
+        try:
+            record = read_record_line(answer.line)
+            if answers(answer.job, record):
+                return record
+            fault = f"A worker answered another job: {answer.line[:200]}"
+        except ValueError as problem:
+            fault = str(problem)
+    return failed(answer.job, about, "its process ended", fault)
 
 
 def _write(path: Path, text: str) -> Path:

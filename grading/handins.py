@@ -1,32 +1,39 @@
-"""Finds what a class has handed in, in nbgrader's layout: submitted/<student>/<assignment>/<notebook>.ipynb."""
+"""Finds what a class has handed in, in nbgrader's layout: submitted/<student>/<assignment>/<notebook>.ipynb, or what is
+meant by it (`submission.picking`)."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from grading.course import Course, Exercise
 from grading.record import record_path
-from grading.submission import UnreadableError, read_bytes
+from grading.submission import Submission, files_of, pick_all, read
+from grading.submission.opening import Identity
 
 
 @dataclass(frozen=True)
 class HandIn:
-    """One file to grade."""
+    """One file to grade, and what finding it has to say to the student. `root` is the folder of all submissions,
+    `instructors` the files of the course's source, which nobody hands in."""
 
     student: str
     exercise: Exercise
     path: Path
+    notes: tuple[str, ...] = ()
+    root: Path | None = None
+    instructors: frozenset[Identity] = field(default=frozenset(), repr=False)
+
+    def read(self) -> Submission:
+        """What is in the file, read once: the hash in it is that of the bytes that were read."""
+        return read(self.path, self.exercise, self.root, self.instructors, self.notes)
 
     @property
     def sha256(self) -> str:
-        """The hash that `submission.read` gives the file."""
-        try:
-            return hashlib.sha256(read_bytes(self.path)).hexdigest()
-        except UnreadableError:
-            return hashlib.sha256(b"").hexdigest()
+        """The hash that `read` gives, for one who needs nothing else of the file."""
+        return self.read().sha256
 
     def record(self, course: Course) -> Path:
         """Where its record is kept."""
@@ -34,20 +41,47 @@ class HandIn:
 
 
 def hand_ins(course: Course, exercises: Sequence[Exercise]) -> tuple[list[str], list[HandIn]]:
-    """Every student with a folder, and every file handed in for an exercise (a .py file where there is no notebook).
+    """Every student with a folder, and the file of each for every exercise that was handed in.
 
-    A folder is a student's id. One whose name is no Unicode goes by the name with question marks in its place.
+    A folder's name is the student's id; bytes of it that are no UTF-8 are written as "\\xff". A folder that is a link
+    is a student whose every file is unreadable, since whose work it holds cannot be told.
     """
+    assignments: dict[str, list[Exercise]] = {}
+    for exercise in exercises:
+        assignments.setdefault(exercise.assignment, []).append(exercise)
+    instructors = files_of(course.source)
     students, found = [], []
-    folders = sorted(course.submitted.iterdir()) if course.submitted.is_dir() else []
-    for folder in folders:
-        if not folder.is_dir() or folder.is_symlink() or folder.name.startswith("."):
-            continue
-        student = folder.name.encode("utf-8", "replace").decode()
+    for folder, linked in _folders(course.submitted):
+        student = os.fsencode(folder.name).decode("utf-8", "backslashreplace")
         students.append(student)
-        for exercise in exercises:
-            base = folder / exercise.assignment
-            paths = [base / f"{exercise.name}{suffix}" for suffix in (".ipynb", ".py")]
-            there = [path for path in paths if path.is_symlink() or path.exists()]
-            found += [HandIn(student, exercise, path) for path in there[:1]]
+        names = None if linked else _names(folder)
+        for assignment in assignments:
+            if names is not None and assignment not in names:
+                continue
+            picks = pick_all(folder / assignment, assignments[assignment], course.submitted)
+            for exercise, pick in zip(assignments[assignment], picks, strict=True):
+                path = pick.path or (folder / assignment / f"{exercise.name}.ipynb" if pick.notes else None)
+                if path is not None:
+                    found.append(HandIn(student, exercise, path, pick.notes, course.submitted, instructors))
     return students, found
+
+
+def _folders(submitted: Path) -> Iterator[tuple[Path, bool]]:
+    """The folders of students by name, each with whether it is a link. Dot files and other files are nobody's."""
+    try:
+        with os.scandir(submitted) as entries:
+            names = sorted((entry.name, entry.is_symlink()) for entry in entries if entry.is_dir())
+    except (FileNotFoundError, NotADirectoryError):
+        return
+    for name, linked in names:
+        if not name.startswith("."):
+            yield submitted / name, linked
+
+
+def _names(folder: Path) -> set[str] | None:
+    """What lies in a student's folder; None where it cannot be looked into, which each file's reading will say."""
+    try:
+        with os.scandir(folder) as entries:
+            return {entry.name for entry in entries}
+    except OSError:
+        return None

@@ -1,49 +1,55 @@
 """Reads Python without running it: what a cell defines, what it uses, its text without the notebook's magic lines.
 
-Imported by the student's process too, which should start in no time: nothing but `ast` is imported here.
+Imported by the student's process too, which should start in no time: next to nothing is imported here.
 """
 
 from __future__ import annotations
 
 import ast
+import warnings
 from collections.abc import Iterable
 
-UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)  # what `ast.parse` raises for hostile text too
-MAX_MAGIC = 100
+UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)  # what compiling raises for hostile text too
+FLAGS = ast.PyCF_ONLY_AST | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # a notebook may `await` outside a function
 DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 
 
 def plain_python(source: str) -> str:
-    """A cell without the magic lines that plain Python cannot read; line numbers stay.
+    """A cell without what plain Python cannot read and a notebook can (`magics`); line numbers stay.
+
+    Where IPython is not at hand, as in the student's process, the text stays as it is.
 
     >>> plain_python("%matplotlib inline\\nx = 7")
     'pass\\nx = 7'
     """
-    lines = source.split("\n")
-    for _ in range(MAX_MAGIC):
-        text = "\n".join(lines)
+    try:
+        tree(source)
+    except SyntaxError:
         try:
-            ast.parse(text)
-            return text
-        except SyntaxError as problem:
-            at = (problem.lineno or 0) - 1
-            if not (0 <= at < len(lines) and _is_magic(lines[at])):
-                return text
-            lines[at] = lines[at][: len(lines[at]) - len(lines[at].lstrip())] + "pass"
-        except UNREADABLE:
-            return text
-    return "\n".join(lines)
+            from grading.magics import plain
+
+            return plain(source).text
+        except ImportError:
+            return source
+    except UNREADABLE:
+        return source
+    return source
 
 
-def _is_magic(line: str) -> bool:
-    """Whether IPython would take the line: %time x, !ls, help?"""
-    return line.lstrip().startswith(("%", "!", "?")) or line.rstrip().endswith("?")
+def tree(source: str) -> ast.Module:
+    """The syntax tree of a cell. Raises one of `UNREADABLE` where it is no Python; what Python would warn of stays with
+    the one who runs it."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        made = compile(source, "<cell>", "exec", FLAGS, dont_inherit=True)
+    assert isinstance(made, ast.Module)
+    return made
 
 
 def parse(source: str) -> ast.Module:
     """The syntax tree of a cell; an empty one where it is no Python."""
     try:
-        return ast.parse(plain_python(source))
+        return tree(plain_python(source))
     except UNREADABLE:
         return ast.Module(body=[], type_ignores=[])
 
@@ -51,7 +57,7 @@ def parse(source: str) -> ast.Module:
 def holds_code(source: str) -> bool:
     """Whether there is anything to run: "# later" -> False, "x = 1" -> True; text that is no Python counts."""
     try:
-        return bool(ast.parse(source).body)
+        return bool(tree(source).body)
     except UNREADABLE:
         return True
 

@@ -112,12 +112,13 @@ def verdict_from_json(data: Mapping[str, Any]) -> Verdict:
 
 
 def number(value: float) -> str:
-    """A mark as one writes it.
+    """A mark as one writes it, to four places.
 
-    >>> number(3.0), number(2.5)
-    ('3', '2.5')
+    >>> number(3.0), number(2.5), number(1234567.0), number(-0.0)
+    ('3', '2.5', '1234567', '0')
     """
-    return f"{round(value, 4):g}"
+    text = f"{value:.4f}"
+    return "0" if float(text) == 0 else text.rstrip("0").rstrip(".")
 
 
 def which_ran(verdict: Verdict) -> str:
@@ -133,6 +134,12 @@ def which_ran(verdict: Verdict) -> str:
         "none hidden": "All tests were run; none is hidden.",
     }[verdict.scope]
     return f"{said} These found no answer to run: {', '.join(missed)}." if missed else said
+
+
+def unguarded(verdict: Verdict) -> str:
+    """Says that code of a student's ran without a sandbox, "" where none ran or it was locked up."""
+    ran = verdict.cells or any(test.ran for test in verdict.tests)
+    return "The answer ran without a sandbox." if ran and verdict.sandbox == "none" else ""
 
 
 def what_stopped(cell: CellRun) -> str:

@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import csv
 import dataclasses
+import gc
 import io
 import json
+import os
 import shutil
+import signal
+import sqlite3
 import subprocess
 import sys
+import time
+from collections.abc import Iterable, Iterator
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -16,16 +22,19 @@ import pytest
 from nbgrader.api import Gradebook
 from rich.console import Console
 
-from grading import pool, sample
+from grading import entering, sample, worker
 from grading.__main__ import main
 from grading.classroom import Outcome, grade_class
 from grading.course import Course, open_course
 from grading.export import differences, marks_csv, marks_table, neutral
 from grading.feedback import feedback_page
+from grading.jobs import Answer, Job, read_record_line, record_line
 from grading.judge import judge
 from grading.record import from_json, grader_sha256, read_record, record_path, write_record
 from grading.running.plan import Limits
-from grading.verdict import number
+from grading.submission import Submission
+from grading.verdict import Verdict, number
+from grading.worker import Grader
 from tests.grading_tiny import BOX_ONLY, FAST, RIGHT, cell, make_course, notebook, solved, source_cells, write_notebook
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -34,6 +43,24 @@ QUIET = Console(file=io.StringIO(), force_terminal=True, width=120)
 
 def hand_in(course: Course, student: str, cells: list[dict], name: str = "tiny") -> Path:
     return write_notebook(course.submitted / student / "tiny" / f"{name}.ipynb", notebook(cells))
+
+
+class Here:
+    """Answers jobs in this process, so that a test can put something else in the place of a part."""
+
+    def __init__(self, course: Course, limits: Limits) -> None:
+        self.grader = Grader(course, limits)
+
+    def __enter__(self) -> Here:
+        self.grader.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.grader.__exit__(*error)
+
+    def run(self, jobs: Iterable[Job]) -> Iterator[Answer]:
+        for job in jobs:
+            yield Answer(job, record_line(self.grader.record(job)))
 
 
 def grade(course: Course, **options: object) -> Outcome:
@@ -152,7 +179,7 @@ def test_records_round_trip_and_hold_what_they_came_from(graded: tuple[Course, O
         assert record.source_sha256 == course.exercise("tiny").sha256
         assert record.grader_sha256 == grader_sha256(FAST)
     write_record(tmp_path / "r.json", outcome.records[0])
-    (tmp_path / "r.json").write_text((tmp_path / "r.json").read_text().replace('"version": 2', '"version": 99'))
+    (tmp_path / "r.json").write_text((tmp_path / "r.json").read_text().replace('"version": 3', '"version": 99'))
     assert read_record(tmp_path / "r.json") is None
     (tmp_path / "r.json").write_text("{")
     assert read_record(tmp_path / "r.json") is None
@@ -207,20 +234,75 @@ def test_failure_of_the_grader_costs_nobody_else(tmp_path: Path, monkeypatch: py
     course = make_course(tmp_path)
     hand_in(course, "ann", solved())
     hand_in(course, "bob", solved())
+    real = worker.judge_submission
 
-    def broken(exercise: object, path: Path, limits: Limits) -> object:
-        if "ann" in str(path):
+    def broken(exercise: object, submission: Submission, *rest: object) -> object:
+        if submission.sha256 and "ann" in judging:
             raise RuntimeError("a slip of the grader")
-        return judge(exercise, path, limits)
+        return real(exercise, submission, *rest)
 
-    monkeypatch.setattr(pool, "judge", broken)
-    outcome = grade(course)
+    judging: list[str] = []
+
+    class Watched(Here):
+        def run(self, jobs: Iterable[Job]) -> Iterator[Answer]:
+            for job in jobs:
+                judging[:] = [job.student]
+                yield from super().run([job])
+
+    monkeypatch.setattr(worker, "judge_submission", broken)
+    outcome = grade(course, engine=Watched)
     assert outcome.marks == {("ann", "tiny"): 0, ("bob", "tiny"): 10}
     assert [record.verdict.status for record in outcome.records] == ["grader_error", "ok"]
     assert "a slip of the grader" in outcome.records[0].verdict.fault  # for the instructor, and not for the student
+    assert outcome.faults.keys() == {("ann", "tiny")}
+    assert "a slip of the grader" in outcome.faults["ann", "tiny"]
     assert "a slip" not in (course.feedback / "ann" / "tiny" / "tiny.html").read_text(encoding="utf-8")
     monkeypatch.undo()
-    assert grade(course).marks["ann", "tiny"] == 10  # such a record is not reused
+    again = grade(course, engine=Here)
+    assert (again.marks["ann", "tiny"], again.reused) == (10, 1)  # such a record is not reused
+
+
+def test_worker_that_gives_no_record_or_anothers_costs_only_the_job(tmp_path: Path):
+    course = make_course(tmp_path)
+    for student in ("ann", "bob", "cyd", "dee"):
+        hand_in(course, student, solved())
+
+    class Odd(Here):
+        def run(self, jobs: Iterable[Job]) -> Iterator[Answer]:
+            good = list(super().run(jobs))
+            for answer in good:
+                line = {"ann": "", "bob": "{}", "cyd": good[0].line}.get(answer.job.student, answer.line)
+                yield Answer(answer.job, line, "it fell over" if not line else "")
+
+    outcome = grade(course, engine=Odd)
+    assert [record.verdict.status for record in outcome.records] == ["grader_error"] * 3 + ["ok"]
+    assert outcome.marks["dee", "tiny"] == 10
+    assert "it fell over" in outcome.faults["ann", "tiny"]
+    assert "another job" in outcome.faults["cyd", "tiny"]
+
+
+def test_nothing_of_a_class_is_held_but_places_and_marks(tmp_path: Path):
+    """Of records and verdicts there are never more alive than wait for the gradebook."""
+    course, many = make_course(tmp_path), 700
+    for place in range(many):
+        hand_in(course, f"s{place:03}", solved())
+    alive: list[int] = []
+
+    class Copies(Here):
+        def run(self, jobs: Iterable[Job]) -> Iterator[Answer]:
+            line = ""
+            for place, job in enumerate(jobs):
+                line = line or next(super().run([job])).line
+                record = dataclasses.replace(read_record_line(line), student=job.student)
+                if place % 100 == 99:
+                    alive.append(sum(isinstance(thing, Verdict) for thing in gc.get_objects()))
+                yield Answer(job, record_line(record))
+
+    outcome = grade(course, engine=Copies)
+    assert len(outcome.records) == many
+    assert set(outcome.marks.values()) == {10}
+    assert len(alive) == many // 100
+    assert max(alive) <= entering.CHUNK + 20 < many
 
 
 def test_broken_test_is_the_graders_fault(tmp_path: Path):
@@ -264,7 +346,7 @@ def test_folder_whose_name_is_no_unicode_stops_nobody(tmp_path: Path):
     course = make_course(tmp_path)
     hand_in(course, "ann", solved())
     hand_in(course, "bo\udcffb", solved())
-    assert grade(course).marks == {("ann", "tiny"): 10, ("bo?b", "tiny"): 10}
+    assert grade(course).marks == {("ann", "tiny"): 10, ("bo\\xffb", "tiny"): 10}
 
 
 def test_gradebook_that_is_none_is_named_and_the_records_are_kept(tmp_path: Path):
@@ -281,6 +363,148 @@ def test_gradebook_that_is_none_is_named_and_the_records_are_kept(tmp_path: Path
 def test_jobs_below_zero_is_a_value_error(jobs: int, tmp_path: Path):
     with pytest.raises(ValueError, match="jobs"):
         grade(make_course(tmp_path), jobs=jobs)
+
+
+# What stops a run
+
+
+def test_locked_gradebook_is_status_three_and_nothing_is_lost(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    course = make_course(tmp_path)
+    hand_in(course, "ann", solved())
+    assert main(["grade", "--course", str(tmp_path)]) == 0
+    hand_in(course, "bob", solved())
+    monkeypatch.setattr(entering, "WAIT", 0.1)
+    holder = sqlite3.connect(course.database, isolation_level=None)
+    holder.execute("BEGIN EXCLUSIVE")
+    assert main(["grade", "--course", str(tmp_path)]) == 3
+    assert "gradebook.db is in use" in capsys.readouterr().err
+    assert (course.feedback / "bob" / "tiny" / "tiny.html").is_file()
+    holder.execute("ROLLBACK")
+    holder.close()
+    assert main(["grade", "--course", str(tmp_path)]) == 0
+    assert "2 submissions of 2 students, with hidden tests, 2 of them from records." in capsys.readouterr().out
+    with Gradebook(f"sqlite:///{course.database}") as book:
+        assert book.find_submission("tiny", "bob").score == 10
+
+
+def processes_of(folder: Path) -> set[int]:
+    """The processes whose command line names a folder."""
+    found = set()
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdigit() and os.fsencode(folder) in (entry / "cmdline").read_bytes():
+                found.add(int(entry.name))
+        except OSError:  # it has ended meanwhile
+            continue
+    return found
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="looks for processes in /proc")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_stopped_run_leaves_no_worker_and_goes_on_from_its_records(number: signal.Signals, tmp_path: Path):
+    course = make_course(tmp_path)
+    hand_in(course, "ann", solved())
+    for student in ("bea", "cyd"):
+        hand_in(course, student, solved({"total": "while True:\n    pass", "Box": BOX_ONLY}))
+    command = [sys.executable, "-m", "grading", "grade", "--course", str(tmp_path), "--jobs", "1"]
+    run = subprocess.Popen(
+        [*command, "--cell-seconds", "60", "--total-seconds", "300"], stderr=subprocess.PIPE, text=True, cwd=ROOT
+    )
+    record = record_path(course.build / "records", "ann", "tiny", "tiny")
+    deadline = time.monotonic() + 60
+    while not record.is_file() and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert processes_of(tmp_path) - {run.pid}, "a worker runs"
+    run.send_signal(number)
+    said = run.communicate(timeout=20)[1]
+    assert run.returncode == {signal.SIGINT: 130, signal.SIGTERM: 143}.get(number, -signal.SIGKILL)
+    assert ("The records are kept" in said) == (number == signal.SIGINT)
+    deadline = time.monotonic() + 10
+    while processes_of(tmp_path) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not processes_of(tmp_path)
+    for student in ("bea", "cyd"):
+        hand_in(course, student, solved({}))
+    limits = Limits(cell_seconds=60, total_seconds=300)
+    outcome = grade_class(course, limits=limits, console=QUIET, engine=Here)
+    assert (outcome.reused, outcome.marks["ann", "tiny"]) == (1, 10)
+
+
+def test_records_of_a_job_array_are_taken_in(tmp_path: Path, capfd: pytest.CaptureFixture[str]):
+    """A file of jobs is shared out, each part goes to a worker, and the records are put together."""
+    course = make_course(tmp_path / "course")
+    for student in ("ann", "bob", "=cmd, eve"):
+        hand_in(course, student, solved() if student != "bob" else solved({}))
+    cells = source_cells()
+    cells[3]["source"] = "assert total([1]) == 2, 'wrong test'"
+    write_notebook(course.source / "wrong" / "wrong.ipynb", notebook(cells))
+    write_notebook(course.submitted / "ann" / "wrong" / "wrong.ipynb", notebook(solved()))
+    where = ["--course", str(course.root)]
+    assert main(["jobs", *where]) == 0
+    lines = capfd.readouterr().out.splitlines()
+    assert [json.loads(line)["student"] for line in lines] == ["", "", "=cmd, eve", "ann", "ann", "bob"]
+    records = tmp_path / "records"
+    with records.open("ab") as out:
+        for part in (lines[::2], lines[1::2]):
+            command = [sys.executable, "-m", "grading", "worker", *where]
+            subprocess.run(command, input="\n".join(part).encode(), stdout=out, check=True, cwd=ROOT)
+
+    class Nobody(Here):
+        def run(self, jobs: Iterable[Job]) -> Iterator[Answer]:
+            left = list(jobs)
+            assert {job.student for job in left} <= {"", "ann"}  # only what the broken test touches is run again
+            return super().run(left)
+
+    outcome = grade_class(course, records=records, console=QUIET, engine=Here)
+    assert outcome.marks == {
+        ("ann", "tiny"): 10,
+        ("bob", "tiny"): 0,
+        ("=cmd, eve", "tiny"): 10,
+        ("ann", "wrong"): 8,
+    }
+    assert outcome.reused == 3
+    assert outcome.broken == {"wrong": ["test-total"]}
+    records.write_bytes(b"{}\n")
+    with pytest.raises(ValueError, match="records: line 1"):
+        grade_class(course, records=records, console=QUIET)
+
+
+def test_settings_that_are_not_followed_are_said(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    (tmp_path / "nbgrader_config.py").write_text(
+        """
+c = get_config()
+c.CourseDirectory.directory_structure = "{student_id}/{nbgrader_step}/{assignment_id}"
+c.CourseDirectory.submitted_directory = "handed_in"
+c.CourseDirectory.source_directory = str(HERE / "source")
+c.CourseDirectory.db_url = "sqlite:///marks.db"
+c.ClearHiddenTests.begin_test_delimeter = "HIDE FROM HERE"
+c.ClearSolutions.begin_solution_delimeter = "BEGIN SOLUTION"
+c.ClearSolutions.text_stub = "*Your answer.*"
+"""
+    )
+    make_course(tmp_path)
+    course = open_course(tmp_path)
+    assert course.database == tmp_path / "marks.db"
+    assert course.submitted == tmp_path / "handed_in"
+    hand_in(course, "ann", solved())
+    assert main(["grade", "--course", str(tmp_path)]) == 0
+    said = [line for line in capsys.readouterr().err.splitlines() if "is not followed" in line]
+    assert [line.split(" is ")[0].split(".")[-1] for line in said] == [
+        "directory_structure",
+        "source_directory",
+        "begin_test_delimeter",
+    ]
+    assert "handed_in/STUDENT/ASSIGNMENT/NOTEBOOK.ipynb" in said[0]
+    assert "so source is used" in said[1]
+    assert (tmp_path / "marks.db").is_file()
+
+
+def test_configuration_that_is_no_python_is_named(tmp_path: Path):
+    (tmp_path / "nbgrader_config.py").write_text("c = (")
+    with pytest.raises(ValueError, match=r"nbgrader_config\.py: cannot be read"):
+        open_course(tmp_path)
 
 
 # Tables

@@ -5,24 +5,26 @@ The source notebooks (with solutions and hidden tests) are used where they are p
 
 from __future__ import annotations
 
-import ast
 import re
 from dataclasses import dataclass
 from pathlib import Path
 
 from grading.course.exercise import Exercise, read_exercise
+from grading.course.settings import not_followed, plain_settings
 
-FOLDERS = {
+PLACES = {
     "source_directory": "source",
     "release_directory": "release",
     "submitted_directory": "submitted",
     "feedback_directory": "feedback",
+    "db_url": "sqlite:///gradebook.db",
 }
 
 
 @dataclass(frozen=True)
 class Course:
-    """The folders of a course. `build` holds what can be made again: records and the table of marks."""
+    """The folders of a course. `build` holds what can be made again: records and the table of marks; `ignored` says
+    what its configuration sets that grading does not follow."""
 
     root: Path
     source: Path
@@ -31,6 +33,7 @@ class Course:
     build: Path
     database: Path
     feedback: Path
+    ignored: tuple[str, ...] = ()
 
     def exercises(self) -> list[Exercise]:
         """Every notebook with something to grade, in the order of their names."""
@@ -64,36 +67,23 @@ class Course:
 
 
 def open_course(root: Path, bundled: bool = False) -> Course:
-    """The course in a folder. Folder names come from its nbgrader_config.py where that sets them as plain strings.
+    """The course in a folder. Places come from its nbgrader_config.py where that sets them as plain strings.
 
     A bundled course keeps everything it makes under `_build/course`; any other keeps nbgrader's own layout.
     """
-    names = _folder_names(root / "nbgrader_config.py")
+    config = root / "nbgrader_config.py"
+    set_here = plain_settings(config)
+    names = {name: set_here.get(name, default) for name, default in PLACES.items()}
+    if not names["db_url"].startswith("sqlite:///"):
+        names["db_url"] = PLACES["db_url"]
     build = root / "_build" / "course"
-    home = build if bundled else root
     return Course(
         root=root,
         source=root / names["source_directory"],
         release=root / names["release_directory"],
         submitted=build / "submitted" if bundled else root / names["submitted_directory"],
         build=build,
-        database=home / "gradebook.db",
-        feedback=home / ("feedback" if bundled else names["feedback_directory"]),
+        database=build / "gradebook.db" if bundled else root / names["db_url"].removeprefix("sqlite:///"),
+        feedback=build / "feedback" if bundled else root / names["feedback_directory"],
+        ignored=() if bundled else tuple(not_followed(config, names)),
     )
-
-
-def _folder_names(config: Path) -> dict[str, str]:
-    """Folder names by nbgrader's option names, read from a configuration that is not run."""
-    names = dict(FOLDERS)
-    if not config.is_file():
-        return names
-    try:
-        tree = ast.parse(config.read_text(encoding="utf-8"))
-    except (OSError, SyntaxError, ValueError) as problem:
-        raise ValueError(f"{config}: cannot be read: {problem}") from None
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-            for target in node.targets:
-                if isinstance(target, ast.Attribute) and target.attr in names:
-                    names[target.attr] = node.value.value
-    return names

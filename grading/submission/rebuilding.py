@@ -6,14 +6,15 @@ the student's own stay where they were among the instructor's. Every repair is a
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from grading.course import Exercise, SourceCell
-from grading.course.notebook import without_lines
 from grading.running.plan import PlanCell
-from grading.submission.matching import match_answers
+from grading.submission.matching import Match, match_answers
+from grading.submission.notes import as_python, few
 from grading.submission.reading import StudentCell, Submission
+from grading.submission.stubs import given
 from grading.syntax import top_level_names
 
 
@@ -35,21 +36,26 @@ EMPTY = Paper((), (), {})
 
 
 def rebuild(exercise: Exercise, submission: Submission) -> Paper:
-    """Set the answers of a submission into the exercise's own cells."""
+    """Set the answers of a submission into the exercise's own cells, all of it as plain Python."""
     if submission.plain:
-        return _around_plain(exercise, submission.cells[0].source)
-    chosen, claimed, notes = match_answers(exercise, submission.cells)
-    notes += _notes_on_tests(exercise, submission.cells)
-    extras = _extras(exercise, submission.cells, claimed, chosen)
-    answers = {name: submission.cells[index].source for name, index in chosen.items()}
+        return _around_plain(exercise, submission)
+    match = match_answers(exercise, submission.cells)
+    notes = [*submission.notes, *match.notes, *_notes_on_tests(exercise, submission.cells)]
+    extras = _extras(exercise, submission.cells, match)
+    given_in = {name: submission.cells[index].source for name, index in match.chosen.items()}
+    tests = [given(cell) for cell in exercise.tests]
+    texts = {name: _without_tests(text, tests) for name, text in given_in.items()}
+    texts |= _repeated(exercise, match, texts)
     cells = list(extras.get(-1, ()))
     for position, cell in enumerate(exercise.cells):
-        cells += _plan_cell(cell, answers.get(cell.id))
+        cells += _plan_cell(cell, texts.get(cell.id))
         cells += extras.get(position, ())
-    return Paper(tuple(cells), tuple(notes), {cell.id: answers.get(cell.id, "") for cell in exercise.manual})
+    plan, left_out = as_python(cells)
+    manual = {cell.id: given_in.get(cell.id, "") for cell in exercise.manual}
+    return Paper(plan, few([*notes, *left_out]), manual)
 
 
-def _around_plain(exercise: Exercise, source: str) -> Paper:
+def _around_plain(exercise: Exercise, submission: Submission) -> Paper:
     """A plain Python file stands in the place of the first answer cell; the others are left out."""
     cells: list[PlanCell] = []
     placed = False
@@ -57,9 +63,27 @@ def _around_plain(exercise: Exercise, source: str) -> Paper:
         if cell.kind != "answer":
             cells += _plan_cell(cell, None)
         elif not placed:
-            cells.append(PlanCell("answer", "your file", source, binds=exercise.names))
+            cells.append(PlanCell("answer", "your file", submission.cells[0].source, binds=exercise.names))
             placed = True
-    return Paper(tuple(cells), (), {cell.id: "" for cell in exercise.manual})
+    plan, left_out = as_python(cells)
+    return Paper(plan, few([*submission.notes, *left_out]), {cell.id: "" for cell in exercise.manual})
+
+
+def _without_tests(text: str, tests: Sequence[str]) -> str:
+    """An answer without the tests that were merged into its cell: one that fails there would stop what stands below."""
+    for test in tests:
+        if test and f"\n{test}\n" in f"\n{text}\n":
+            text = f"\n{text}\n".replace(f"\n{test}\n", "\n" * (test.count("\n") + 2))[1:-1]
+    return text
+
+
+def _repeated(exercise: Exercise, match: Match, texts: Mapping[str, str]) -> dict[str, str]:
+    """What runs for answers that stand in the cell of another: nothing where that has run, else that cell now too."""
+    order = [cell.id for cell in exercise.cells]
+    return {
+        name: "" if order.index(holder) < order.index(name) else texts[holder]
+        for name, holder in match.repeated.items()
+    }
 
 
 def _plan_cell(cell: SourceCell, answer: str | None) -> list[PlanCell]:
@@ -77,33 +101,33 @@ def _notes_on_tests(exercise: Exercise, cells: Sequence[StudentCell]) -> list[st
     notes = []
     for test in exercise.tests:
         same = [own for own in cells if own.mark == test.id]
-        visible = without_lines(test.source, test.hidden_lines)
         if not same:
             notes.append(f"The test cell “{test.id}” was missing; it was put back.")
         elif len(same) > 1:
             notes.append(f"The test cell “{test.id}” was there {len(same)} times; it counts once.")
-        elif same[0].source.strip() not in (visible.strip(), test.source.strip()) or not same[0].code:
+        elif same[0].source.strip() not in (given(test), test.source.strip()) or not same[0].code:
             notes.append(f"The test cell “{test.id}” had been changed; the original was used.")
     return notes
 
 
-def _extras(
-    exercise: Exercise, cells: Sequence[StudentCell], claimed: set[int], chosen: dict[str, int]
-) -> dict[int, list[PlanCell]]:
-    """Code cells of the student's own, by the position of the instructor's cell they follow (-1: before the first)."""
+def _extras(exercise: Exercise, cells: Sequence[StudentCell], match: Match) -> dict[int, list[PlanCell]]:
+    """Code cells of the student's own, by the position of the instructor's cell they follow (-1: before the first).
+
+    A cell with an answer's label that was not chosen for it is one of them; a copy of a test or of a setup is not."""
     positions = {cell.id: position for position, cell in enumerate(exercise.cells)}
-    by_index = {index: positions[name] for name, index in chosen.items()}
-    texts = {
-        cell.source.strip(): position for position, cell in enumerate(exercise.cells) if cell.kind in ("setup", "text")
-    }
-    tests = {without_lines(cell.source, cell.hidden_lines).strip() for cell in exercise.tests}
+    chosen = {index: positions[name] for name, index in match.chosen.items()}
+    answers = {cell.id for cell in exercise.cells if cell.kind in ("answer", "manual")}
+    texts = {given(cell): at for at, cell in enumerate(exercise.cells) if cell.kind in ("setup", "text")}
+    texts.pop("", None)
+    tests = {given(cell) for cell in exercise.tests}
     after, extras = -1, dict[int, list[PlanCell]]()
     for index, own in enumerate(cells):
-        place = by_index.get(index, positions.get(own.mark) if index not in claimed else None)
+        text = own.source.strip()
+        place = chosen.get(index)
         if place is None:
-            place = texts.get(own.source.strip())
+            place = texts.get(text, positions.get(own.mark) if own.mark not in answers else None)
         if place is not None:
             after = place
-        elif own.code and index not in claimed and own.source.strip() and own.source.strip() not in tests:
+        elif own.code and index not in match.claimed and text and text not in tests:
             extras.setdefault(after, []).append(PlanCell("extra", f"your cell {index + 1}", own.source))
     return extras
