@@ -4,41 +4,71 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from time import monotonic
 
 from grading.course import Exercise
-from grading.running.plan import Limits, Plan, Run, Status
-from grading.running.runner import run
+from grading.running.plan import CellRun, Limits, Plan, PlanCell, Run, Status
+from grading.running.runner import Runner, run
 from grading.submission import Paper, Submission, forbidden_imports, read, rebuild
 from grading.submission.rebuilding import EMPTY
 from grading.syntax import holds_code
 from grading.verdict import ManualPart, Scope, TestVerdict, Verdict
 
 
-def judge(exercise: Exercise, path: Path, limits: Limits | None = None) -> Verdict:
-    """Grade one file. Raises nothing for anything a student can hand in."""
-    return judge_submission(exercise, read(path), limits or Limits())
+def judge(exercise: Exercise, path: Path, limits: Limits | None = None, runner: Runner | None = None) -> Verdict:
+    """Grade one file. Raises nothing for anything a student can hand in.
+
+    Without a `runner` it makes one, which takes longer, and raises `SandboxError` where no sandbox can be had.
+    """
+    began = monotonic()
+    verdict = judge_submission(exercise, read(path), limits or Limits(), runner)
+    return replace(verdict, seconds=round(monotonic() - began, 4))
 
 
-def judge_submission(exercise: Exercise, submission: Submission, limits: Limits) -> Verdict:
+def judge_submission(
+    exercise: Exercise, submission: Submission, limits: Limits, runner: Runner | None = None
+) -> Verdict:
     """Grade what was read."""
+    began = monotonic()
+    verdict = _judge(exercise, submission, limits, runner)
+    return replace(verdict, seconds=round(monotonic() - began, 4))
+
+
+def _judge(exercise: Exercise, submission: Submission, limits: Limits, runner: Runner | None) -> Verdict:
+    paper = EMPTY
+
+    def refused(status: Status, message: str) -> Verdict:
+        return without_run(exercise, status, message, submission.sha256, paper, notes=_notes(submission))
+
     if submission.problem:
-        return without_run(exercise, "unreadable", submission.problem, submission.sha256)
+        return refused("unreadable", submission.problem)
+    if suspicion := getattr(submission, "suspicion", ""):
+        return refused("suspicious", suspicion)
     paper = rebuild(exercise, submission)
     if exercise.answers and not any(holds_code(cell.source) for cell in paper.own):
         where = "The file holds" if submission.plain else "The answer cells hold"
-        text = f"{where} no code, only comments or blank lines."
-        return without_run(exercise, "not_attempted", text, submission.sha256, paper)
+        return refused("not_attempted", f"{where} no code, only comments or blank lines.")
     taken = forbidden_imports([cell.source for cell in paper.own], exercise.forbidden)
     if taken:
         names = ", ".join(sorted(taken))
         text = f"The answer imports {names}, which this exercise asks you to write yourself. It gets no points."
-        return without_run(exercise, "forbidden_import", text, submission.sha256, paper)
-    outcome = run(Plan(paper.cells, exercise.names, exercise.files, limits))
-    return _verdict(exercise, submission, paper, outcome)
+        return refused("forbidden_import", text)
+    return _verdict(exercise, submission, paper, _run(exercise, paper.cells, limits, runner))
+
+
+def _run(exercise: Exercise, cells: tuple[PlanCell, ...], limits: Limits, runner: Runner | None) -> Run:
+    plan = Plan(cells, exercise.names, exercise.files, limits, exercise.preload)
+    return run(plan) if runner is None else runner.run(plan)
 
 
 def without_run(
-    exercise: Exercise, status: Status, message: str, sha256: str = "", paper: Paper = EMPTY, fault: str = ""
+    exercise: Exercise,
+    status: Status,
+    message: str,
+    sha256: str = "",
+    paper: Paper = EMPTY,
+    fault: str = "",
+    notes: tuple[str, ...] = (),
 ) -> Verdict:
     """No points for anything, with the reason at every test: nothing was run."""
     return Verdict(
@@ -48,7 +78,7 @@ def without_run(
         score=0.0,
         max_score=exercise.max_score,
         tests=tuple(TestVerdict(cell.id, 0.0, cell.points, status, message, ran=False) for cell in exercise.tests),
-        notes=paper.notes,
+        notes=(*notes, *paper.notes),
         cells=(),
         manual=_manual(exercise, paper),
         scope=scope(exercise),
@@ -57,14 +87,14 @@ def without_run(
     )
 
 
-def check_source(exercise: Exercise, limits: Limits | None = None) -> list[str]:
+def check_source(exercise: Exercise, limits: Limits | None = None, runner: Runner | None = None) -> list[str]:
     """Tests that the instructor's own answer fails; a student's failure there would be the grader's fault."""
     if not exercise.from_source:
         return []
     paper = rebuild(exercise, Submission((), ""))
     solutions = {cell.id: cell.solution for cell in exercise.answers}
     cells = tuple(replace(cell, source=solutions.get(cell.id, cell.source)) for cell in paper.cells)
-    outcome = run(Plan(cells, exercise.names, exercise.files, limits or Limits()))
+    outcome = _run(exercise, cells, limits or Limits(), runner)
     return [test.id for test in outcome.tests if test.status != "ok"]
 
 
@@ -77,7 +107,8 @@ def blame_grader(verdict: Verdict, broken: list[str]) -> Verdict:
         else test
         for test in verdict.tests
     )
-    return replace(verdict, tests=tests, status=verdict.status if verdict.message else _overall(tests))
+    status = verdict.status if verdict.message else _overall(tests, verdict.cells)
+    return replace(verdict, tests=tests, status=status)
 
 
 def scope(exercise: Exercise) -> Scope:
@@ -87,9 +118,11 @@ def scope(exercise: Exercise) -> Scope:
     return "all" if any(cell.hidden_lines for cell in exercise.tests) else "none hidden"
 
 
-def _overall(tests: tuple[TestVerdict, ...]) -> Status:
+def _overall(tests: tuple[TestVerdict, ...], cells: tuple[CellRun, ...]) -> Status:
     """The worst that happened: the grader's own failure first, then what stopped the answer, then its errors."""
     seen = {test.status for test in tests}
+    if any(cell.error is not None and cell.error.type == "suspicious" for cell in cells):
+        seen.add("suspicious")
     order: tuple[Status, ...] = ("grader_error", "suspicious", "timeout", "crash", "student_error", "not_attempted")
     return next((status for status in order if status in seen), "ok")
 
@@ -112,12 +145,12 @@ def _verdict(exercise: Exercise, submission: Submission, paper: Paper, outcome: 
     )
     return Verdict(
         exercise=exercise.key,
-        status=_overall(tests),
+        status=_overall(tests, outcome.cells),
         message="",
         score=sum(test.points for test in tests),
         max_score=exercise.max_score,
         tests=tests,
-        notes=paper.notes,
+        notes=(*_notes(submission), *paper.notes),
         cells=outcome.cells,
         manual=_manual(exercise, paper),
         scope=scope(exercise),
@@ -125,6 +158,11 @@ def _verdict(exercise: Exercise, submission: Submission, paper: Paper, outcome: 
         fault=outcome.fault,
         sandbox=outcome.sandbox,
     )
+
+
+def _notes(submission: Submission) -> tuple[str, ...]:
+    """What was repaired while the file was read."""
+    return tuple(getattr(submission, "notes", ()))
 
 
 def _manual(exercise: Exercise, paper: Paper) -> tuple[ManualPart, ...]:

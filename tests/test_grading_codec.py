@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
+import os
+import socket
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +16,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from grading.running.channel import StudentStopped
+from grading.running.caps import MAX_DEPTH, MAX_HEX, TooMuchError, check_parts
+from grading.running.channel import Channel
+from grading.running.clock import Clock, StudentStopped
 from grading.running.codec import Heap
-from grading.running.plan import Limits
+from grading.running.explaining import Explainer
+from grading.running.plan import Limits, PlanCell
 from grading.running.session import Session
 from grading.running.standins import Class, Function, Instance
+from grading.sandbox import Sandbox
 
 
 class Pair:
@@ -209,12 +217,270 @@ def test_forged_wire_forms_are_errors(wire: Any):
         Pair().judge.unpack(wire)
 
 
+# What is too much, or nothing that an honest process sends
+
+
+@pytest.mark.parametrize(
+    "wire",
+    [
+        {"i": "f" * (MAX_HEX + 1)},
+        {"g": [0, 1 << 40, 1]},
+        {"g": [1 << 60, 0, -1]},
+        {"n": ["<U99999999", ""]},
+        json.loads('{"t": [' * (MAX_DEPTH + 2) + "]}" * (MAX_DEPTH + 2)),
+    ],
+)
+def test_small_form_of_something_large_is_refused(wire: Any):
+    with pytest.raises(ValueError, match=r"more|deep|plain"):
+        Pair().judge.unpack(wire)
+
+
+def test_ordinary_large_things_are_taken():
+    pair = Pair()
+    assert pair.send(range(0, 10**30, 10**29)) == range(0, 10**30, 10**29)
+    deep: Any = ()
+    for _ in range(MAX_DEPTH // 2):
+        deep = (deep,)
+    assert pair.send(deep) == deep
+    assert len(pair.send(list(range(100_000)))) == 100_000
+    assert pair.send(np.zeros(1 << 16)).shape == (1 << 16,)
+
+
+@pytest.mark.parametrize(
+    "update",
+    [
+        [3, "a", "<f8", [1 << 31], "", True],
+        [3, "a", "<f8", [1 << 20, 1 << 20], "", True],
+        [3, "a", "<f8", [3], "AAAAAAAAAAA=", True],
+        [3, "a", "<f8", [-1], "", True],
+        [3, "a", "<f8", [True], "AAAAAAAAAAA=", True],
+        [3, "a", "<f8", [1] * 40, "AAAAAAAAAAA=", True],
+        [3, "a", "<f8", 1, "AAAAAAAAAAA=", True],
+        [3, "a", "<U0", [1 << 40], "", True],
+        [3, "a", "(1000000000,)<f8", [1], "", True],
+        [3, "a", "f8,f8", [1], "", True],
+        [3, "a", "|V8", [1], "AAAAAAAAAAA=", True],
+        [3, "o", [1 << 31], []],
+        [3, "o", [2], [1]],
+        [3, "v", 99, [0], 0, "<f8", [1 << 31], "", True],
+        [3, "x", []],
+        [3, "l", {"0": 1}],
+        [3, "l", "abc"],
+        [3, "d", [1]],
+        [3, "d", [[1, 2, 3]]],
+        [3, "s", [{"r": 3}]],
+        [3, "l", [[1]]],
+        [3, "l", [{"t": "ab"}]],
+        [4, "l", []],
+        [0, "l", []],
+        [-1, "l", []],
+        [3.0, "l", []],
+        ["3", "l", []],
+        [3],
+        [],
+        3,
+    ],
+)
+def test_forged_updates_are_errors(update: Any):
+    with pytest.raises((ValueError, TypeError, KeyError, IndexError)):
+        Pair().judge.apply([update])
+
+
+def test_view_of_a_known_array_cannot_claim_more_than_was_sent():
+    pair = Pair()
+    mine = np.arange(4.0)
+    pair.send(mine)
+    number = pair.judge.numbers[id(mine)]
+    with pytest.raises(ValueError, match="shape"):
+        pair.judge.apply([[3, "v", number, [0], 0, "<f8", [1 << 24], "", True]])
+    pair.judge.apply([[5, "v", number, [8], 8 * 1000, "<f8", [1], "AAAAAAAAAAA=", True]])
+    assert pair.judge.objects[5].tolist() == [0.0]  # outside of it: a copy of what was sent
+
+
+@pytest.mark.parametrize("kind", [["d", []], ["s", []], ["a", "<f8", [0], "", True], ["o", [0], []]])
+def test_shared_object_keeps_its_kind(kind: list[Any]):
+    pair = Pair()
+    mine = [1, 2]
+    pair.send(mine)
+    number = pair.judge.numbers[id(mine)]
+    with pytest.raises(ValueError, match="kind"):
+        pair.judge.apply([[number, *kind]])
+    assert mine == [1, 2]
+
+
+def test_more_objects_than_a_test_can_take_are_refused_before_they_are_made(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("grading.running.codec.MAX_OBJECTS", 10)
+    with pytest.raises(TooMuchError):
+        Pair().judge.apply([[2 * n + 3, "l", []] for n in range(11)])
+    monkeypatch.setattr("grading.running.codec.MAX_HANDLES", 3)
+    judge = Pair().judge
+    with pytest.raises(TooMuchError):
+        judge.unpack({"t": [{"h": {"number": 2 * n + 3}} for n in range(4)]})
+
+
+def test_message_of_very_many_parts_is_refused_and_a_long_text_is_not(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("grading.running.caps.MAX_PARTS", 100)
+    check_parts(json.dumps({"value": ",[{" * 500, "more": 'a"' * 500 + "\\"}).encode())
+    with pytest.raises(TooMuchError):
+        check_parts(json.dumps([[]] * 101).encode())
+
+
+# Anything at all from the student's process
+
+JSON = st.recursive(
+    st.none()
+    | st.booleans()
+    | st.integers(-9, 9)
+    | st.floats()
+    | st.sampled_from(["", "3", "l", "<f8", "AAAA", "int"]),
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(
+            st.sampled_from([*"rtfigbcenyh", "own", "number", "kind", "name", "methods", "parameters", "family"]),
+            inner,
+            max_size=4,
+        )
+    ),
+    max_leaves=12,
+)
+WIRES = JSON | st.builds(lambda key, body: {key: body}, st.sampled_from([*"rtfigbceny", "own", "h"]), JSON)
+UPDATES = st.lists(
+    st.builds(
+        lambda number, kind, body: [number, kind, *body],
+        st.sampled_from([3, 5, 7]) | JSON,
+        st.sampled_from(["l", "d", "s", "a", "o", "v"]) | JSON,
+        st.lists(WIRES, max_size=6),
+    )
+    | JSON,
+    max_size=3,
+)
+ANSWERS = st.fixed_dictionaries(
+    {},
+    optional={
+        "objects": UPDATES | JSON,
+        "names": st.dictionaries(st.sampled_from(["f", "abs"]), WIRES) | JSON,
+        "value": WIRES,
+        "raised": JSON | st.fixed_dictionaries({"family": st.lists(st.text(max_size=9)) | JSON, "argument": JSON}),
+        "ended": JSON,
+        "error": JSON,
+        "printed": JSON,
+        "done": JSON,
+    },
+)
+
+
+class Scripted:
+    """A student's process that says what it is told to: its answers lie in the socket before they are asked for."""
+
+    why = ""
+
+    def spawn(self, files: Sequence[str]) -> Scripted:
+        self.connection, self.other = socket.socketpair()
+        self.process = os.getpid()
+        return self
+
+    def kill(self, student: object) -> None:
+        self.other.close()
+
+    def say(self, data: bytes) -> None:
+        with contextlib.suppress(OSError):
+            self.other.sendall(data)
+
+    def answer(self, number: int, answer: Any) -> None:
+        if isinstance(answer, dict) and "n" not in answer:
+            answer = {**answer, "n": number}
+        data = json.dumps(answer).encode()
+        self.say(len(data).to_bytes(4, "big") + data)
+
+
+FUNCTION = {"h": {"number": 3, "kind": "function", "name": "f"}}
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(ANSWERS | JSON, min_size=1, max_size=3), st.booleans())
+def test_whatever_the_process_says_a_test_ends_in_an_exception_of_its_own_kind(answers: list[Any], honest: bool):
+    student = Scripted()
+    session = Session(student, Limits(cell_seconds=2, test_seconds=2, total_seconds=4))
+    student.spawn(())
+    session.student = student
+    session.channel = Channel(student.connection, session.clock, student.process, 1 << 20)
+    try:
+        if honest:
+            student.answer(1, {"objects": [], "names": {"f": FUNCTION}})
+        for number, answer in enumerate(answers, 2 if honest else 1):
+            student.answer(number, answer)
+        student.other.shutdown(socket.SHUT_WR)
+        found: dict[str, Any] = {}
+        raised: BaseException | None = None
+        try:
+            found = session.begin_test(["f"])
+            if callable(found.get("f")):
+                found["f"](1, [2])
+        except (Exception, StudentStopped) as problem:
+            raised = problem
+        assert raised is None or isinstance(raised, StudentStopped) or "student_error" in raised.__dict__, repr(raised)
+        assert found.keys() <= {"f"}
+        session.end_test()
+        assert session.stopped is None or session.stopped.status in ("crash", "timeout", "suspicious")
+    finally:
+        session.close()
+        student.other.close()
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.binary(max_size=40))
+def test_whatever_bytes_arrive_are_no_answer(data: bytes):
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall(data)
+        theirs.shutdown(socket.SHUT_WR)
+        channel = Channel(ours, Clock(Limits()), os.getpid(), 1 << 20)
+        with pytest.raises(StudentStopped):
+            channel.exchange({"op": "call"})
+        with pytest.raises(StudentStopped):
+            channel.check_quiet()
+
+
+def test_length_beyond_the_limit_is_refused_before_anything_of_it_is_read():
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        theirs.sendall((1 << 30).to_bytes(4, "big") + b"x" * 100)
+        channel = Channel(ours, Clock(Limits()), os.getpid(), 1 << 20)
+        with pytest.raises(StudentStopped, match="more data than a test can take"):
+            channel.exchange({"op": "call"})
+        assert len(channel.arrived) < 200
+
+
+def test_report_of_any_shape_becomes_an_error_of_a_cell():
+    deep = json.loads("[" * 900 + "]" * 900)
+    cell = PlanCell("answer", "total", "x")
+    for report in (
+        {"type": deep, "text": deep, "family": [deep], "lines": [{"cell": deep, "line": deep}]},
+        {"type": 3},
+    ):
+        error = Explainer([cell], ["total"]).of_cell(cell, report, None)
+        assert error is not None
+        assert (error.type, error.text, error.lines) == ("", "", ())
+    named = Explainer([cell], []).of_cell(cell, {"type": "timeout", "family": ["Exception"]}, None)
+    assert named is not None
+    assert named.type == "an exception timeout"  # a class may have any name, and this one has a meaning here
+
+
 # Across a process
 
 
+LIMITS = Limits(test_seconds=10, total_seconds=60)
+
+
+@pytest.fixture(scope="module")
+def sandbox() -> Iterator[Sandbox]:
+    with Sandbox(("numpy",), LIMITS) as sandbox:
+        yield sandbox
+
+
 @pytest.fixture
-def session() -> Any:
-    session = Session(Limits(test_seconds=10, total_seconds=60))
+def session(sandbox: Sandbox) -> Iterator[Session]:
+    session = Session(sandbox, LIMITS, names=("Counter",))
     yield session
     session.close()
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import shutil
+import subprocess
 import time
 from pathlib import Path
 
@@ -13,6 +16,7 @@ from grading.course import Exercise
 from grading.feedback import feedback_page
 from grading.judge import judge
 from grading.running.plan import Limits
+from grading.running.runner import Runner
 from tests.grading_tiny import (
     BOX_ONLY,
     FAST,
@@ -49,7 +53,7 @@ def total(numbers):
     "os._exit(0)": "def total(numbers):\n    import os\n    os._exit(0)\n",
     "sys.exit": "def total(numbers):\n    import sys\n    sys.exit(0)\n",
     "kills itself": "def total(numbers):\n    import os\n    os.kill(os.getpid(), 9)\n",
-    "kills its parent": "def total(numbers):\n    import os\n    os.kill(os.getppid(), 9)\n    return 3\n",
+    "kills its parent": "def total(numbers):\n    import os\n    os.kill(os.getppid(), 9)\n    return 4\n",
     "swallows everything": """
 def total(numbers):
     try:
@@ -168,7 +172,7 @@ def test_endless_loop_costs_its_own_tests_and_little_time(exercise: Exercise, tm
 def test_endless_loop_in_a_cell_is_left_out(exercise: Exercise, tmp_path: Path):
     cells = [*solved(), cell("while True:\n    pass")]
     cells.insert(3, cells.pop())  # between the first answer and its test
-    verdict = grade_cells(exercise, tmp_path, cells, Limits(test_seconds=1, total_seconds=20))
+    verdict = grade_cells(exercise, tmp_path, cells, Limits(cell_seconds=1, test_seconds=1, total_seconds=20))
     assert verdict.score == 10
     assert [cell.error.type for cell in verdict.stopped] == ["timeout"]
 
@@ -211,33 +215,43 @@ def test_huge_result_is_refused(exercise: Exercise, tmp_path: Path):
 
 
 def test_forked_children_are_ended(exercise: Exercise, tmp_path: Path):
-    mark = tmp_path / "pids"
+    name = f"left-{os.getpid()}"
     fork = f"""
-import os, time
+import ctypes, os, time
 def total(numbers):
     for _ in range(3):
         if os.fork() == 0:
             os.setsid()
-            with open({str(mark)!r}, "a") as out:
-                out.write(str(os.getpid()) + "\\n")
+            ctypes.CDLL(None).prctl(15, b"{name}", 0, 0, 0)
+            os.write(theirs, b"x")
             time.sleep(600)
-    return sum(numbers)
+    return sum(numbers) if len(os.read(ours, 1)) else 0
+ours, theirs = os.pipe()
 """
-    verdict = grade_text(exercise, tmp_path, fork + BOX_ONLY)
-    assert verdict.score == 10
-    pids = mark.read_text().split()
-    assert len(pids) >= 3
-    deadline = time.monotonic() + 5
-    while (alive := [pid for pid in pids if _alive(int(pid))]) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert not alive
+    (tmp_path / "answer.py").write_text(fork + BOX_ONLY)
+    with Runner(exercise.preload, FAST) as runner:  # it is not the end of the sandbox that ends them
+        verdict = judge(exercise, tmp_path / "answer.py", FAST, runner)
+        assert verdict.score == 10
+        deadline = time.monotonic() + 5
+        while (alive := _alive(name)) and time.monotonic() < deadline:
+            time.sleep(0.05)
+        assert not alive
+        shutil.copy("/bin/sleep", tmp_path / name)
+        with subprocess.Popen([tmp_path / name, "60"]) as ours:  # one of that name would have been seen
+            seen = _alive(name)
+            ours.kill()
+        assert seen == [ours.pid]
 
 
-def _alive(pid: int) -> bool:
-    try:
-        return "Z" not in Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
-    except OSError:
-        return False
+def _alive(name: str) -> list[int]:
+    """Processes of that name."""
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):
+            text = path.read_text()
+            if f"({name})" in text and text.rsplit(")", 1)[1].split()[0] != "Z":
+                found.append(int(path.parent.name))
+    return found
 
 
 def test_chdir_and_files_stay_in_a_folder_of_their_own(exercise: Exercise, tmp_path: Path):
@@ -315,6 +329,109 @@ def test_hidden_assert_without_message_shows_nothing_of_itself(exercise: Exercis
     verdict = grade_text(exercise, tmp_path, "def total(numbers):\n    return sum(numbers) if numbers else 1\n")
     hidden = verdict.tests[1]
     assert hidden.message == "A further check of this test does not hold."
+
+
+# Ways to tell what a hidden test passed, told apart from the answer's own words
+
+HEARD = r"""
+import mmap
+import os
+import tempfile
+
+PLACES = [os.path.join(place, "heard.txt") for place in (os.getcwd(), tempfile.gettempdir(), "/dev/shm", "/var/tmp")]
+memory = mmap.mmap(-1, 4096)
+
+def heard(numbers):
+    text = str(numbers)
+    if "7349" in text:
+        memory[: len(text)] = text.encode()
+    for place in PLACES:
+        try:
+            with open(place, "a") as file:
+                file.write(text + "\n")
+        except OSError:
+            pass
+
+def told():
+    text = memory[:100].rstrip(b"\0").decode()
+    for place in PLACES:
+        try:
+            with open(place) as file:
+                text += file.read()
+        except OSError:
+            pass
+    return text
+"""
+TELLING = {
+    "a file or shared memory, printed by a later cell": (
+        "def total(numbers):\n    heard(numbers)\n    return sum(numbers)",
+        "print(told())",
+        "",
+    ),
+    "a file or shared memory, raised by a later cell": (
+        "def total(numbers):\n    heard(numbers)\n    return sum(numbers)",
+        "raise ValueError(told())",
+        "",
+    ),
+    "a file or shared memory, raised in a later visible test": (
+        "def total(numbers):\n    heard(numbers)\n    return sum(numbers)",
+        "",
+        "class Box:\n    def __init__(self, items):\n        raise ValueError(told())",
+    ),
+    "lines of a traceback that spell it": (
+        """
+def seven(rest): return spell(rest)  # the line says 7
+def three(rest): return spell(rest)  # the line says 3
+def four(rest): return spell(rest)  # the line says 4
+def nine(rest): return spell(rest)  # the line says 9
+def spell(rest):
+    if not rest: raise ValueError
+    return {"7": seven, "3": three, "4": four, "9": nine}[rest[0]](rest[1:])
+def total(numbers):
+    return spell(str(numbers[0])) if max(numbers, default=0) > 99 else sum(numbers)""",
+        "",
+        "",
+    ),
+    "a line whose number it is": (
+        "def total(numbers):\n    if max(numbers, default=0) < 99: return sum(numbers)\n    exec(str(numbers[0])[0])\n"
+        + "\n".join(f"    if str(numbers[0])[0] == '{n}': raise ValueError  # the line says {n}" for n in range(1, 10)),
+        "",
+        "",
+    ),
+    "the name of its exception": (
+        "def total(numbers):\n    if max(numbers, default=0) > 99:\n"
+        "        raise [UnicodeError, BlockingIOError, BufferError][numbers[0] % 3]\n    return sum(numbers)",
+        "",
+        "",
+    ),
+    "its exit status": (
+        "import os\ndef total(numbers):\n    if max(numbers, default=0) > 99:\n        os._exit(numbers[0] % 97)\n"
+        "    return sum(numbers)",
+        "",
+        "",
+    ),
+    "the time it takes": (
+        "import time\ndef total(numbers):\n    if max(numbers, default=0) > 99:\n        time.sleep(1.5)\n"
+        "    return sum(numbers)",
+        "",
+        "",
+    ),
+}
+
+
+@pytest.mark.parametrize("way", TELLING)
+def test_nothing_that_a_student_reads_tells_of_a_hidden_input(way: str, exercise: Exercise, tmp_path: Path):
+    total, later, box = TELLING[way]
+    cells = solved({"total": f"{HEARD}\n{total}", "Box": box or BOX_ONLY})
+    cells.insert(6, cell(later))
+    verdict = grade_cells(exercise, tmp_path, cells)
+    page = feedback_page(exercise, "Somebody", verdict) + json.dumps([test.message for test in verdict.tests])
+    for secret in ("7349", "7360", "the line says", "Unicode", "BlockingIO", "Buffer", "exit status"):
+        assert secret not in page
+    hidden = verdict.tests[1]
+    assert hidden.lines == ()
+    assert hidden.seconds < 1.5
+    assert statuses(verdict)["test-total"] == "ok"
 
 
 # Files that are no notebook

@@ -6,14 +6,17 @@ by hand.
 
 from __future__ import annotations
 
+import functools
 import hashlib
+import importlib.util
 import json
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from grading.course.notebook import clear_solution, grade_id, hidden_ranges, mark_of, text_of
-from grading.syntax import top_level_names
+from grading.course.notebook import clear_solution, grade_id, hidden_ranges, mark_of, text_of, without_lines
+from grading.running.preparing import imported_modules
+from grading.syntax import parse, top_level_names
 
 Kind = Literal["text", "setup", "answer", "test", "manual"]
 
@@ -79,10 +82,21 @@ class Exercise:
         """What the answers should define."""
         return tuple(dict.fromkeys(name for cell in self.answers for name in cell.binds))
 
-    @property
+    @functools.cached_property
+    def preload(self) -> tuple[str, ...]:
+        """Top-level names of the installed modules that the cells import, those that only a hidden part imports aside:
+        a process that is told them knows nothing of what is hidden."""
+        texts = [without_lines(cell.source, cell.hidden_lines) for cell in self.cells if cell.code]
+        texts += [cell.solution for cell in self.answers]
+        names = {name for text in texts for name in imported_modules(parse(text))}
+        return tuple(sorted(name for name in names - {Path(file).stem for file in self.files} if _installed(name)))
+
+    @functools.cached_property
     def sha256(self) -> str:
-        """Hash of everything above."""
-        return hashlib.sha256(json.dumps(asdict(self), sort_keys=True).encode()).hexdigest()
+        """Hash of everything above, the contents of `files` included; their folder does not count."""
+        contents = {Path(file).name: _sha256(Path(file)) for file in self.files}
+        text = json.dumps({**asdict(self), "files": contents}, sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()
 
 
 def read_exercise(path: Path, released: Path | None = None, from_source: bool = True) -> Exercise:
@@ -152,3 +166,19 @@ def _points(mark: dict[str, Any], name: str, path: Path) -> float:
     if not 0 <= points < float("inf"):
         raise ValueError(f"{path}: {name!r} has {points:g} points")
     return points
+
+
+def _installed(name: str) -> bool:
+    """Whether a top-level module can be found, without importing it."""
+    try:
+        return importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):  # `__main__` has no spec
+        return False
+
+
+def _sha256(path: Path) -> str:
+    """Hash of a file; "" for one that cannot be read."""
+    try:
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    except OSError:
+        return ""

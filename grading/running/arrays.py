@@ -1,7 +1,8 @@
 """numpy's part of the codec: arrays and scalars as plain data, views that stay views.
 
 numpy is imported only when an array arrives, so a student's process that never sees one starts without it. An array of
-objects travels item by item, never as its buffer: that would hold addresses.
+objects travels item by item, never as its buffer: that would hold addresses. A shape is believed only where as many
+bytes or items have arrived as it asks for, so a few letters never become a billion numbers.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ import base64
 import sys
 from collections.abc import Callable, Mapping
 from typing import Any
+
+from grading.running.caps import PLAIN_DTYPE, count, whole
 
 
 def is_array(value: Any) -> bool:
@@ -30,10 +33,13 @@ def pack_scalar(value: Any) -> list[str]:
 
 
 def unpack_scalar(body: list[str]) -> Any:
-    """The scalar of `pack_scalar`."""
+    """The scalar of `pack_scalar`. Raises `ValueError` for bytes that are not one of its type."""
     import numpy as np
 
-    return np.frombuffer(base64.b64decode(body[1]), dtype=plain_dtype(body[0]))[0]
+    dtype, data = plain_dtype(body[0]), base64.b64decode(body[1])
+    if len(data) != dtype.itemsize:
+        raise ValueError("scalar: the bytes are not those of one number")
+    return np.frombuffer(data, dtype)[0] if data else dtype.type()
 
 
 def contents(value: Any, pack: Callable[[Any], Any]) -> list[Any]:
@@ -62,25 +68,36 @@ def place_in_known(value: Any, numbers: Mapping[int, int]) -> list[Any] | None:
 
 
 def make(kind: str, body: list[Any], known: Mapping[int, Any], unpack: Callable[[Any], Any]) -> Any:
-    """An array from the rest of its `contents`; for the kind "v" a view into a known one."""
+    """An array from the rest of its `contents`; for the kind "v" a view into a known one.
+
+    Raises `ValueError` where shape, type and data do not belong together, `TooMuchError` for a shape beyond the caps.
+    """
     import numpy as np
 
     if kind == "o":
-        made = np.empty(int(np.prod(body[0])), dtype=object)
-        made[:] = [unpack(item) for item in body[1]]
-        return made.reshape(body[0])
+        shape, items = body
+        if count(shape) != len(items):
+            raise ValueError("shape: not that of the items")
+        made = np.empty(len(items), dtype=object)
+        for index, item in enumerate(items):  # one by one: an assignment at once would take sequences apart
+            made[index] = unpack(item)
+        return made.reshape(shape)
+    if kind not in ("a", "v"):
+        raise ValueError(f"kind: {kind!r} is none"[:100])
+    *place, name, shape, text, writeable = body
+    dtype, data = plain_dtype(name), base64.b64decode(text)
+    if count(shape) * dtype.itemsize != len(data):
+        raise ValueError("shape: not that of the bytes")
     if kind == "v":
-        number, strides, offset, dtype, shape, data, writeable = body
+        number, strides, offset = place
         base: Any = known.get(number)
-        if is_array(base) and base.flags.c_contiguous:
+        if is_array(base) and not base.dtype.hasobject and base.flags.c_contiguous:
             try:
-                return np.ndarray(shape, plain_dtype(dtype), base.data, offset, strides)
+                return np.ndarray(shape, dtype, base.data, whole(offset), list(map(whole, strides)))
             except (ValueError, TypeError):
                 pass  # the layouts differ here: a copy is the best there is
-    else:
-        dtype, shape, data, writeable = body
-    array = np.frombuffer(base64.b64decode(data), dtype=plain_dtype(dtype)).reshape(shape).copy()
-    array.flags.writeable = writeable
+    array = np.frombuffer(data, dtype).reshape(shape).copy() if data else np.zeros(shape, dtype)
+    array.flags.writeable = bool(writeable)
     return array
 
 
@@ -91,10 +108,15 @@ def refill(value: Any, fresh: Any) -> None:
 
 
 def plain_dtype(name: str) -> Any:
-    """The dtype of a name. Raises `ValueError` for one that holds objects."""
+    """The dtype of a name: numbers, truth values, times and texts. Raises `ValueError` for any other, one that holds
+    objects among them."""
     import numpy as np
 
-    dtype = np.dtype(name)
-    if dtype.hasobject:
-        raise ValueError(f"dtype: {name!r} holds objects, and object arrays travel item by item")
-    return dtype
+    if isinstance(name, str) and name.startswith("|O"):
+        raise ValueError(f"dtype: {name!r} holds objects, and object arrays travel item by item"[:100])
+    if not isinstance(name, str) or not PLAIN_DTYPE.fullmatch(name):
+        raise ValueError(f"dtype: {name!r} is no plain one"[:100])
+    try:
+        return np.dtype(name)
+    except TypeError:
+        raise ValueError(f"dtype: {name!r} is none"[:100]) from None

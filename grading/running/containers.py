@@ -6,32 +6,32 @@ Contents are read and written by the base type's own methods: nothing that a stu
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
-SHELLS: dict[str, Callable[[], Any]] = {"l": list, "d": dict, "s": set}
+SHELLS: dict[str, type[Any]] = {"l": list, "d": dict, "s": set}
 Snapshot = list[Any] | bytes
 
 
-def contents(value: Any, pack: Callable[[Any], Any]) -> list[Any]:
+def contents(value: Any, pack_all: Callable[[Iterable[Any]], list[Any]]) -> list[Any]:
     """[kind, items] of a container, items in wire form."""
     if isinstance(value, list):
-        return ["l", [pack(item) for item in list.__iter__(value)]]
+        return ["l", pack_all(list.__iter__(value))]
     if isinstance(value, dict):
-        return ["d", [[pack(key), pack(item)] for key, item in dict.items(value)]]
-    return ["s", [pack(item) for item in set.__iter__(value)]]
+        return ["d", list(map(pack_all, dict.items(value)))]
+    return ["s", pack_all(set.__iter__(value))]
 
 
-def fill(value: Any, kind: str, items: list[Any], unpack: Callable[[Any], Any]) -> None:
+def fill(value: Any, kind: str, items: list[Any], unpack_all: Callable[[Any], list[Any]]) -> None:
     """Give a container new contents in place."""
     if kind == "l":
-        list.__setitem__(value, slice(None), [unpack(item) for item in items])
+        list.__setitem__(value, slice(None), unpack_all(items))
     elif kind == "d":
-        pairs = [(unpack(key), unpack(item)) for key, item in items]
+        pairs = [(key, item) for key, item in map(unpack_all, items)]
         dict.clear(value)
         dict.update(value, pairs)
     else:
-        members = [unpack(item) for item in items]
+        members = unpack_all(items)
         set.clear(value)
         set.update(value, members)
 

@@ -1,8 +1,8 @@
 """What to say of a test that did not pass: its status, a message for the student, the lines of their code it concerns.
 
 The student's process reports its errors itself and may lie in any field. So the code a report quotes is looked up here,
-in the cells as they were handed in, and the names of built-in exceptions are checked against Python's. Of a hidden part
-nothing gets out but its author's message, or the built-in type of the student's error.
+in the cells as they were handed in, and the names of built-in exceptions are checked against Python's. What is said
+here is said of a run that was sent no hidden input; of the other run `sealing` says what little may be said.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from grading.running.channel import StudentStopped
+from grading.running.channel import UNASKED
+from grading.running.clock import StudentStopped
 from grading.running.plan import CellError, Line, PlanCell, Status, TestRun
 from grading.syntax import function_at, parse, top_level_names
 
@@ -20,6 +21,8 @@ MAX_TEXT = 2_000
 MAX_LINES = 6
 MAX_CODE = 200
 NOT_ATTEMPTED = "NotImplementedError"
+NOTHING: Mapping[str, StudentStopped] = {}
+STOPS = ("timeout", "crash", "suspicious")  # types of a `CellError` that are no exception's
 SYNTAX_ERRORS = ("SyntaxError", "IndentationError", "TabError")
 
 
@@ -39,7 +42,9 @@ class Explainer:
         elif isinstance(report, dict):
             family = _family(report)
             lines = self._lines(report)
-            error = CellError(_text(report, "type", 100), _text(report, "text"), lines, NOT_ATTEMPTED in family)
+            kind = _text(report, "type", 100)
+            kind = f"an exception {kind}" if kind in STOPS else kind  # a class may have any name
+            error = CellError(kind, _text(report, "text"), lines, NOT_ATTEMPTED in family)
         if error is not None:
             self.errors[cell.id] = error
         return error
@@ -65,10 +70,9 @@ class Explainer:
     ) -> TestRun:
         if isinstance(problem, StudentStopped):
             return failed(cell, problem.status, stop_text(problem))
+        if self.is_stub(problem):
+            return self.not_attempted(cell)
         report = _report_in(problem)
-        if any(NOT_ATTEMPTED in _family(one) for one in (report, _report_in(problem.__cause__ or problem.__context__))):
-            message = f"Not attempted yet: the function raises {NOT_ATTEMPTED}."
-            return failed(cell, "not_attempted", message, ran=False)
         if report is not None:
             text = _text(report, "text")
             if hidden:
@@ -77,7 +81,7 @@ class Explainer:
                 message = f"Your code raised {_text(report, 'type', 100)}{f': {text}' if text else ''}"
             return failed(cell, "student_error", message, self._lines(report))
         if isinstance(problem, NameError) and problem.name in {*wanted, *self.answer_names}:
-            return self._undefined(str(problem.name), cell, lost)
+            return self.undefined(str(problem.name), cell, lost)
         if isinstance(problem, AssertionError):
             text = str(problem)[:MAX_TEXT]
             if not text and hidden:
@@ -89,7 +93,17 @@ class Explainer:
         message = f"The test could not work with what your answer gave back ({type(problem).__name__}{text})."
         return failed(cell, "student_error", message)
 
-    def _undefined(self, name: str, test: PlanCell, lost: Mapping[str, StudentStopped]) -> TestRun:
+    def is_stub(self, problem: BaseException) -> bool:
+        """Whether an exception says that an answer is still to be written."""
+        reports = (_report_in(problem), _report_in(problem.__cause__ or problem.__context__))
+        return any(NOT_ATTEMPTED in _family(one) for one in reports)
+
+    def not_attempted(self, cell: PlanCell) -> TestRun:
+        """What a test of an answer gets that is still to be written."""
+        message = f"Not attempted yet: the function raises {NOT_ATTEMPTED}."
+        return failed(cell, "not_attempted", message, ran=False)
+
+    def undefined(self, name: str, test: PlanCell, lost: Mapping[str, StudentStopped] = NOTHING) -> TestRun:
         """Why a name that the test needs is not there: the error of the cell that should define it, if it had one. The
         error itself is told once, with the cell."""
         own = [cell for cell in self.cells.values() if cell.kind == "answer"]
@@ -101,6 +115,8 @@ class Explainer:
                 continue
             if error.not_attempted:
                 break
+            if error.type == "suspicious":
+                return failed(test, "suspicious", UNASKED, ran=False)
             status: Status = "student_error"
             if error.type == "timeout" or error.type == "crash":
                 status = "timeout" if error.type == "timeout" else "crash"
@@ -114,8 +130,8 @@ class Explainer:
         raw = report.get("lines")
         lines = []
         for one in raw[:MAX_LINES] if isinstance(raw, list) else []:
-            cell = self.cells.get(str(one.get("cell"))) if isinstance(one, dict) else None
-            number = one.get("line") if isinstance(one, dict) else 0
+            name, number = (one.get("cell"), one.get("line")) if isinstance(one, dict) else ("", 0)
+            cell = self.cells.get(name) if isinstance(name, str) else None
             if cell is None or cell.kind == "test" or not isinstance(number, int):
                 continue
             source = cell.source.split("\n")
@@ -135,7 +151,9 @@ def failed(cell: PlanCell, status: Status, message: str, lines: tuple[Line, ...]
 
 
 def stop_text(stop: StudentStopped) -> str:
-    """A sentence for a process that hung or died."""
+    """A sentence for a process that hung, died, or spoke out of turn."""
+    if stop.status == "suspicious":
+        return stop.text
     return f"Your code was stopped: {stop.text}." if stop.status == "timeout" else f"Your code broke off: {stop.text}."
 
 
@@ -167,6 +185,13 @@ def test_lines(problem: BaseException, file: str) -> list[int]:
     return lines
 
 
+def student_family(problem: BaseException) -> list[str] | None:
+    """The built-in exceptions that a student's error descends from, the nearest first; None for an error of the test's
+    own."""
+    report = _report_in(problem)
+    return None if report is None else _family(report)
+
+
 def _report_in(problem: BaseException | None) -> dict[str, Any] | None:
     """The student's own error, where an exception stands for one."""
     report = getattr(problem, "__dict__", {}).get("student_error")
@@ -182,4 +207,5 @@ def _family(report: dict[str, Any] | None) -> list[str]:
 
 
 def _text(report: dict[str, Any], key: str, most: int = MAX_TEXT) -> str:
-    return str(report.get(key, ""))[:most]
+    text = report.get(key)
+    return text[:most] if isinstance(text, str) else ""

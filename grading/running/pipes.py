@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+from collections.abc import Iterator
 from typing import Any
 
 MAX_PRINTED = 8_000
@@ -43,6 +45,23 @@ class Wire:
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
+        self.passed_on = False
+
+    @contextlib.contextmanager
+    def kept(self) -> Iterator[None]:
+        """A fork in here keeps the descriptor; every other lets go of it."""
+        self.passed_on = True
+        try:
+            yield
+        finally:
+            self.passed_on = False
+
+    def let_go(self) -> None:
+        """In a child process that the student's code forked: it has no business here."""
+        if not self.passed_on:
+            with contextlib.suppress(OSError):
+                os.close(self.descriptor)
+            self.descriptor = -1
 
     def read(self) -> dict[str, Any]:
         """The next message; the process ends when the other side is closed."""

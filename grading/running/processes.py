@@ -1,55 +1,29 @@
-"""What the system says of processes: their processor time, their children, how they ended. From Linux's /proc."""
+"""What the system says of processes: their processor time, how they ended. From Linux's /proc."""
 
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import os
 import signal
-from pathlib import Path
 
-PR_SET_CHILD_SUBREAPER = 36
-ROUNDS = 100
-
-
-def adopt_orphans() -> None:
-    """Ask the system to hand this process the orphans of its descendants (elsewhere than on Linux: nothing)."""
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-
-
-def kill_children() -> None:
-    """End every child of this process, the adopted ones among them, and what these leave behind."""
-    for _ in range(ROUNDS):
-        found = children()
-        for child in found:
-            with contextlib.suppress(ProcessLookupError, ChildProcessError):
-                os.kill(child, signal.SIGKILL)
-                os.waitpid(child, 0)
-        if not found:
-            return
-
-
-def children() -> list[int]:
-    """Process ids of our children, the adopted ones among them ([] where /proc does not say)."""
-    try:
-        return [int(part) for part in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()]
-    except OSError:
-        return []
+TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def processor_seconds(process: int) -> tuple[float, bool]:
-    """Processor time of a process and its living children, and whether one of them wants to run."""
-    total, runnable = 0.0, False
+    """Processor time of a process and its living descendants, and whether one of them wants to run.
+
+    `process` is a number in our own namespace; the first process of another one has all others of it below itself.
+    """
+    total, runnable = 0, False
     todo = [process]
     while todo:
         pid = todo.pop()
         with contextlib.suppress(OSError, ValueError, IndexError):  # it may end while we read
-            fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-            total += (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
-            runnable |= fields[0] in "RD"
-            todo += map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())
-    return total, runnable
+            fields = _read(f"/proc/{pid}/stat").rpartition(b")")[2].split()
+            total += int(fields[11]) + int(fields[12])
+            runnable |= fields[0] in (b"R", b"D")
+            todo += map(int, _read(f"/proc/{pid}/task/{pid}/children").split())
+    return total / TICKS, runnable
 
 
 def how_it_ended(code: int) -> str:
@@ -58,3 +32,11 @@ def how_it_ended(code: int) -> str:
         names = {int(known): known.name for known in signal.Signals}
         return f"the Python process was ended by signal {-code} ({names.get(-code, 'unnamed')})"
     return f"it ended the Python process (exit status {code})"
+
+
+def _read(path: str) -> bytes:
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        return os.read(descriptor, 1 << 16)
+    finally:
+        os.close(descriptor)

@@ -1,141 +1,210 @@
-"""The process that judges one submission: runs the instructor's setup and test cells against stand-ins for the answers.
+"""Judges one submission: runs its cells and the instructor's tests, twice where a test has a hidden part.
 
-Started by `runner.run`, which writes a plan to its input and reads verdicts, one JSON object a line and each with the
-run's token, from a pipe that the student's process never holds. The tests run here and the student's code in another
-process (`session.Session`), so a verdict is made where no submitted line runs.
-
-Setup cells run on both sides. Here a statement is left out when it uses what a student defines, or what such a
-statement defined; a name that a test needs and that is not known here is asked of the student's process. Left out: a
-value that one test cell keeps from a student's function and a later test cell uses (each test has its own fork of the
-student's process).
+The first run is sent the cells and the visible text of the tests; what a student reads comes from it: messages, lines,
+printed text, errors of cells. The second is a fresh process of the student's, the whole text of those tests that have a
+hidden part and passed the first time; out of it come a status, points, and words that stand in the test (`sealing`). So
+what a student reads comes from a process that was never sent a hidden input. Tests run where they stand among the
+cells, each against a fork of the student's process.
 """
 
 from __future__ import annotations
 
-import ast
-import builtins
-import json
-import os
-import sys
-import time
-import types
-from collections.abc import Callable, Collection
-from dataclasses import asdict, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from time import monotonic
 from typing import Any
 
-from grading.running.explaining import Explainer, failed, stop_text
-from grading.running.plan import CellRun, Plan, PlanCell, TestRun, plan_from_json
-from grading.running.session import Session
-from grading.syntax import bound_names, parse, plain_python, used_names
+from grading.running.clock import Clock, StudentStopped
+from grading.running.desk import Desk
+from grading.running.explaining import STOPS, Explainer, failed, stop_text
+from grading.running.plan import CellRun, Plan, PlanCell, TestRun
+from grading.running.preparing import Code, prepared, prepared_setup
+from grading.running.sealing import points_for, sealed
+from grading.running.session import Session, Students
 
-BUILTINS = frozenset(dir(builtins))
+MAX_PRINTED = 8_000
+
+
+@dataclass
+class Known:
+    """What is known of a submission so far: cells and tests of the first run, tests of the second; seconds that are
+    left of all, and whether a test has used up its own."""
+
+    left: float
+    was_late: bool = False
+    cells: dict[str, CellRun] = field(default_factory=dict)
+    visible: dict[str, TestRun] = field(default_factory=dict)
+    whole: dict[str, TestRun] = field(default_factory=dict)
+
+    def outcome(self, cell: PlanCell) -> TestRun | None:
+        """What a test gets, once that is known."""
+        if cell.id in self.whole:
+            return self.whole[cell.id]
+        seen = self.visible.get(cell.id)
+        return None if seen is not None and seen.status == "ok" and cell.hidden_lines else seen
 
 
 class Proctor:
-    """Runs the cells of a plan in order and hands each outcome to `tell`; tests in `done` are left out."""
+    """The two runs of a plan. Each outcome is handed to `tell`; what is `known` already is not run again."""
 
-    def __init__(self, plan: Plan, done: Collection[str], tell: Callable[[dict[str, Any]], None]) -> None:
-        self.cells, self.done, self.tell = plan.cells, frozenset(done), tell
-        self.session = Session(plan.limits, plan.files, reap=True)
-        module = types.ModuleType("__main__")
-        sys.modules["__main__"] = module
-        self.space = module.__dict__
-        self.answer_names = frozenset(plan.names)
-        self.tainted = set(plan.names)
+    def __init__(self, plan: Plan, students: Students, known: Known, tell: Callable[[dict[str, Any]], None]) -> None:
+        self.plan, self.students, self.known, self.tell_runner = plan, students, known, tell
+        self.clock = Clock(plan.limits, known.left, known.was_late)
+        self.tests = [cell for cell in plan.cells if cell.kind == "test"]
         self.explainer = Explainer(plan.cells, plan.names)
+        self.explainer.errors.update({name: ran.error for name, ran in known.cells.items() if ran.error is not None})
 
     def run(self) -> None:
-        """Everything up to the last test: no mark depends on what comes after it."""
-        last = max((index for index, cell in enumerate(self.cells) if cell.kind == "test"), default=-1)
+        """Everything that is not known."""
+        if any(cell.id not in self.known.visible for cell in self.tests):
+            self._first_run()
+        if any(self.known.outcome(cell) is None for cell in self.tests):
+            self._second_run()
+
+    def _first_run(self) -> None:
+        """Cells and visible tests, up to the last test: no mark depends on what comes after it."""
+        session = self._session()
+        desk = Desk(session, self.plan.names)
+        known = self.known
         try:
-            for cell in self.cells[: last + 1]:
+            for cell in self._up_to([cell for cell in self.tests if cell.id not in known.visible]):
                 if cell.kind != "test":
-                    self.tell({"cell": asdict(self.run_cell(cell))})
+                    if not _lost(known.cells.get(cell.id)):
+                        known.cells[cell.id] = self._run_cell(session, cell)
+                        self._tell({"cell": asdict(known.cells[cell.id])})
                     if cell.kind == "setup":
-                        self.run_setup(cell)
-                elif cell.id not in self.done:
-                    self.tell({"begins": cell.id})
-                    began = time.monotonic()
-                    outcome = self.run_test(cell)
-                    self.tell({"test": asdict(replace(outcome, seconds=round(time.monotonic() - began, 4)))})
+                        desk.run_setup(cell)
+                elif cell.id in known.visible:
+                    _keep(desk, prepared(cell).visible)
+                else:
+                    self._tell({"begins": cell.id, "whole": False})
+                    began = monotonic()
+                    ran = self._visible(desk, cell)
+                    known.visible[cell.id] = replace(ran, seconds=round(monotonic() - began, 4))
+                    self._tell({"test": asdict(known.visible[cell.id]), "whole": False})
         finally:
-            self.session.close()
+            session.close()
 
-    def run_cell(self, cell: PlanCell) -> CellRun:
+    def _second_run(self) -> None:
+        """The same cells in a fresh process, and the whole tests that are still open."""
+        session = self._session()
+        desk = Desk(session, self.plan.names)
+        known = self.known
+        due = {cell.id for cell in self.tests if known.outcome(cell) is None}
+        helping = self._helping(due)
+        differs = False
+        try:
+            for cell in self._up_to([cell for cell in self.tests if cell.id in due]):
+                if cell.kind != "test":
+                    if not _lost(known.cells.get(cell.id)):
+                        differs |= self._ends_otherwise(session, cell)
+                    if cell.kind == "setup":
+                        desk.run_setup(cell)
+                elif cell.id in due or cell.id in helping:
+                    test = prepared(cell)
+                    assert test.whole is not None  # one that is no Python is known since the first run
+                    if cell.id in due:
+                        self._tell({"begins": cell.id, "whole": True})
+                    outcome = desk.run_test(test.whole, self._numpy(test.whole))
+                    if cell.id in due:
+                        seconds = known.visible[cell.id].seconds  # those of this run may tell what the student heard
+                        ran = replace(sealed(outcome, cell, self.explainer, differs), seconds=seconds)
+                        known.whole[cell.id] = ran
+                        self._tell({"test": asdict(ran), "whole": True})
+                else:
+                    _keep(desk, prepared(cell).whole)
+        finally:
+            session.close()
+
+    def _visible(self, desk: Desk, cell: PlanCell) -> TestRun:
+        """Run what everybody may see of a test. One of which nothing is to be seen passes here."""
+        test = prepared(cell)
+        if test.fault:
+            return failed(cell, "grader_error", f"The test is no Python: {test.fault}.", ran=False)
+        passed = TestRun(cell.id, "ok", cell.points, "")
+        if test.visible is None:
+            return passed
+        outcome = desk.run_test(test.visible, self._numpy(test.visible))
+        if outcome.stopped is not None:  # whatever the test made of it
+            return failed(cell, outcome.stopped.status, stop_text(outcome.stopped))
+        if outcome.problem is None:
+            return replace(passed, points=points_for(outcome.value, cell))
+        if isinstance(outcome.problem, NameError) and outcome.problem.name in self._hidden_names(cell):
+            return passed  # what it uses is defined in a hidden part: the second run decides
+        return self.explainer.of_test(outcome.problem, cell, outcome.wanted, desk.session.lost)
+
+    def _run_cell(self, session: Session, cell: PlanCell) -> CellRun:
         """Run a cell in the student's process."""
-        answer = self.session.run_cell(cell.id, cell.source)
-        error = self.explainer.of_cell(cell, answer.get("error"), self.session.lost.get(cell.id))
+        answer = session.run_cell(cell.id, cell.source)
+        error = self.explainer.of_cell(cell, answer.get("error"), session.lost.get(cell.id))
         printed = answer.get("printed")
-        return CellRun(cell.id, cell.own, error, printed if isinstance(printed, str) else "")
+        return CellRun(cell.id, cell.own, error, printed[:MAX_PRINTED] if isinstance(printed, str) else "")
 
-    def run_setup(self, cell: PlanCell) -> None:
-        """The statements of a setup cell that stand on their own, run on this side too."""
-        for node in parse(cell.source).body:
-            if used_names(node) & self.tainted:
-                self.tainted.update(bound_names([node]))
+    def _ends_otherwise(self, session: Session, cell: PlanCell) -> bool:
+        """Run a cell again; whether it fails, and did not fail so before."""
+        answer = session.run_cell(cell.id, cell.source)
+        before = self.known.cells.get(cell.id)
+        error = Explainer((), ()).of_cell(cell, answer.get("error"), session.lost.get(cell.id))
+        return error is not None and (before is None or before.error is None or before.error.type != error.type)
+
+    def _helping(self, due: set[str]) -> set[str]:
+        """Tests that are not due and yet are run, because a later one that is run uses a value they make.
+
+        Definitions and imports of the others are kept anyway.
+        """
+        helping: set[str] = set()
+        for index, cell in reversed(list(enumerate(self.tests))):
+            code = prepared(cell).whole
+            if code is None or (cell.id not in due and cell.id not in helping):
                 continue
-            try:
-                self._execute([node], cell.id)
-            except Exception:  # what it should define is asked of the student's process, where it ran too
-                self.tainted.update(bound_names([node]))
+            missing = code.used - code.bound - set(self.plan.names)
+            for earlier in self.tests[:index]:
+                made = prepared(earlier).whole
+                defined = {name for piece in made.pieces for name in piece.bound} if made is not None else set()
+                if made is not None and earlier.id not in due and missing & (made.bound - defined):
+                    helping.add(earlier.id)
+        return helping
 
-    def run_test(self, cell: PlanCell) -> TestRun:
-        """Run a test cell here, against a fork of the student's process."""
-        try:
-            tree = ast.parse(plain_python(cell.source))
-        except SyntaxError as problem:
-            return failed(cell, "grader_error", f"The test is no Python: {problem.msg}.", ran=False)
-        used = used_names(tree)
-        wanted = used - set(bound_names(tree.body)) - set(self.space) - (BUILTINS - self.answer_names)
-        outcome = TestRun(cell.id, "ok", cell.points, "")
-        found: dict[str, Any] = {}
-        try:
-            found = self.session.begin_test(sorted(wanted | (used & self.answer_names)))
-            self.space.update(found)
-            value = self._execute(tree.body, cell.id, last_value=True)
-            if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value <= cell.points:
-                outcome = replace(outcome, points=float(value))  # nbgrader's partial credit: the last expression
-        except BaseException as problem:
-            outcome = self.explainer.of_test(problem, cell, wanted, self.session.lost)
-            self._keep_definitions(tree, cell.id)
-        finally:
-            self.session.end_test()
-            for known in found:
-                self.space.pop(known, None)
-        stopped = self.session.stopped
-        if stopped is not None:  # whatever the test made of it
-            outcome = replace(outcome, status=stopped.status, points=0.0, message=stop_text(stopped), ran=True)
-        return outcome
+    def _hidden_names(self, test: PlanCell) -> set[str]:
+        """Names that are defined in the hidden part of a test, or of one before it."""
+        known: set[str] = set()
+        for cell in self.tests:
+            known |= prepared(cell).hidden_names
+            if cell.id == test.id:
+                break
+        return known - set(self.plan.names)
 
-    def _execute(self, body: list[ast.stmt], name: str, last_value: bool = False) -> Any:
-        """Run statements in the test's namespace; with `last_value`, give the value of a last expression."""
-        last: ast.Expression | None = None
-        if last_value and body and isinstance(body[-1], ast.Expr):
-            last, body = ast.Expression(body[-1].value), body[:-1]
-        exec(compile(ast.Module(body=body, type_ignores=[]), f"<{name}>", "exec", dont_inherit=True), self.space)
-        return eval(compile(last, f"<{name}>", "eval", dont_inherit=True), self.space) if last is not None else None
+    def _numpy(self, code: Code) -> bool:
+        """Whether a test may send arrays, as far as imports tell."""
+        setups = (piece for cell in self.plan.cells if cell.kind == "setup" for piece in prepared_setup(cell))
+        return any("numpy" in piece.modules for piece in (code, *setups))
 
-    def _keep_definitions(self, tree: ast.Module, name: str) -> None:
-        """What a failed test would still have defined for the tests after it: its helpers and imports."""
-        for node in tree.body:
-            if isinstance(node, ast.FunctionDef | ast.ClassDef | ast.Import | ast.ImportFrom) and not (
-                set(bound_names([node])) <= set(self.space)
-            ):
-                try:
-                    self._execute([node], name)
-                except Exception:  # a helper that builds on the answer: the tests after it will say so themselves
-                    continue
+    def _up_to(self, tests: Sequence[PlanCell]) -> Iterator[PlanCell]:
+        """The cells of the plan, up to the last of some tests."""
+        left = {cell.id for cell in tests}
+        for cell in self.plan.cells:
+            if not left:
+                return
+            yield cell
+            left.discard(cell.id)
+
+    def _session(self) -> Session:
+        session = Session(self.students, self.plan.limits, self.plan.files, self.plan.names, self.clock)
+        for name, ran in self.known.cells.items():
+            if (error := ran.error) is not None and _lost(ran):
+                session.lost[name] = StudentStopped(error.type, error.text)  # type: ignore[arg-type]
+        return session
+
+    def _tell(self, event: dict[str, Any]) -> None:
+        left = max(0.0, self.clock.ends - monotonic())
+        self.tell_runner({**event, "left": left, "late": self.clock.was_late})
 
 
-def main() -> None:
-    """Read the plan from the input, write verdicts to the descriptor it names."""
-    start = json.load(sys.stdin)
-    pipe = os.fdopen(start["pipe"], "w", encoding="utf-8")
+def _lost(ran: CellRun | None) -> bool:
+    """Whether a cell ended or hung the student's process, so that it is not run again."""
+    return ran is not None and ran.error is not None and ran.error.type in STOPS
 
-    def tell(event: dict[str, Any]) -> None:
-        """One line to the runner."""
-        pipe.write(json.dumps({"token": start["token"], **event}) + "\n")
-        pipe.flush()
 
-    Proctor(plan_from_json(start["plan"]), start["done"], tell).run()
-    tell({"end": True})
+def _keep(desk: Desk, code: Code | None) -> None:
+    if code is not None:
+        desk.keep_definitions(code)

@@ -1,125 +1,239 @@
-"""Runs one submission: starts the judging process, gives it a plan, reads what it tells, and survives its death.
+"""Runs plans, one after another: holds a sandbox, forks a judging process a submission, and survives its death.
 
-`run` is a function from plain data to plain data (`Plan` -> `Run`), so several processes or machines can share a class.
+`Runner.run` is a function from plain data to plain data (`Plan` -> `Run`). What the judging process needs for every
+submission (numpy, the exercise's tests as Python has compiled them) is loaded here once, before the fork. No line of a
+student's runs in this process, and no test either.
 """
 
 from __future__ import annotations
 
 import contextlib
+import importlib
 import json
 import os
-import secrets
 import select
+import shutil
 import signal
-import subprocess
-import sys
+import socket
 import tempfile
 import time
-from collections.abc import Iterator
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from grading.running.plan import CellRun, Plan, Run, TestRun, cell_run_from_json, test_run_from_json
-from grading.running.session import CLEAN, ROOT, START_SECONDS
+from grading.running.child import judge
+from grading.running.clock import PATIENCE
+from grading.running.explaining import failed
+from grading.running.plan import Limits, Plan, PlanCell, Run, TestRun, cell_run_from_json, test_run_from_json
+from grading.running.preparing import prepared, prepared_setup
+from grading.running.proctor import Known
+from grading.running.sealing import CHECK_TOO_LONG
+from grading.sandbox import Sandbox, Student
 
-START = "import sys; sys.path.insert(0, {root!r}); from grading.running.proctor import main; main()"
 MAX_FAULT = 4_000
+SPARE_SECONDS = 60.0  # for what is not the student's time: spawning, a busy machine
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @dataclass
-class _Progress:
-    """What the lives of a judging process have told so far."""
+class _Life:
+    """One life of a judging process: the test that was last begun, and how the life ended."""
 
-    cells: dict[str, CellRun] = field(default_factory=dict)
-    tests: dict[str, TestRun] = field(default_factory=dict)
+    begun: str = ""
+    ended: bool = False  # of itself, with everything told
+    late: bool = False
+    signal: int = 0
     fault: str = ""
 
 
-def run(plan: Plan) -> Run:
-    """Run a plan. Every test of the plan has an entry in the result, also when the judging process dies."""
-    told = _Progress()
-    wanted = [cell.id for cell in plan.cells if cell.kind == "test"]
-    while not all(name in told.tests for name in wanted):
-        before = len(told.tests)
-        begun, killed = _attempt(plan, told)
-        if all(name in told.tests for name in wanted):
-            break
-        victim = begun if begun not in told.tests else None
-        if victim is None and len(told.tests) == before:
-            victim = next(name for name in wanted if name not in told.tests)
-        if victim is not None:
-            text = "The grader stopped in this test; tell your instructor."
-            if killed:
-                text = "Your code broke off: the processes that ran this test were killed."
-            told.tests[victim] = TestRun(victim, "crash" if killed else "grader_error", 0.0, text)
-    return Run(tuple(told.cells.values()), tuple(told.tests[name] for name in wanted), told.fault)
+class Runner:
+    """A context manager: a sandbox, and the way to fork judging processes. One plan at a time.
 
-
-def _attempt(plan: Plan, told: _Progress) -> tuple[str | None, bool]:
-    """One life of a judging process; fills `told`.
-
-    Gives the test that was last begun, and whether a signal ended the process before its time. Nobody but a submission
-    sends one (without a sandbox it may signal any process of its user), so the test that ran counts as crashed.
+    Raises `SandboxError` as `Sandbox` does. The sandbox keeps the limits of memory, files and processes that it was
+    made with; times are those of the plan.
     """
-    token = secrets.token_hex(16)
-    read_end, write_end = os.pipe()
-    begun: str | None = None
-    killed = False
-    with tempfile.TemporaryFile() as said:
-        process = subprocess.Popen(
-            [sys.executable, "-s", "-P", "-X", "utf8", "-c", START.format(root=ROOT)],
-            env=CLEAN,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.DEVNULL,
-            stderr=said,
-            pass_fds=[write_end],
-            start_new_session=True,
-        )
-        os.close(write_end)
+
+    def __init__(self, preload: Sequence[str], limits: Limits, allow_unsandboxed: bool = False) -> None:
+        """`preload`: names of modules that tests and answers import."""
+        self.limits = limits
+        self.sandbox = Sandbox(preload, limits, allow_unsandboxed)
+        self.student: Student | None = None
+        self.tried: set[str] = set()
+        self._import(preload)
+
+    def __enter__(self) -> Runner:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End the sandbox."""
+        self.sandbox.close()
+
+    def run(self, plan: Plan) -> Run:
+        """Run a plan. Every test of the plan has an entry in the result, also when the judging process dies."""
+        tests = [cell for cell in plan.cells if cell.kind == "test"]
+        self._prepare(plan)
+        known = Known(plan.limits.total_seconds)
+        seconds = plan.limits.test_seconds
+        fault = ""
+        while any(known.outcome(cell) is None for cell in tests):
+            before = len(known.visible) + len(known.whole)
+            life = self._attempt(plan, known, seconds)
+            fault = life.fault or fault
+            if life.signal == signal.SIGPROF:
+                seconds = plan.limits.test_seconds / 4
+            due = [cell for cell in tests if known.outcome(cell) is None]
+            victims = [cell for cell in due if cell.id == life.begun]
+            if not victims and len(known.visible) + len(known.whole) == before:
+                victims = due[:1]
+            for cell in victims:
+                (known.whole if cell.id in known.visible else known.visible)[cell.id] = _of_death(cell, life)
+        runs = tuple(ran for cell in tests if (ran := known.outcome(cell)) is not None)
+        return Run(tuple(known.cells.values()), runs, fault, self.sandbox.level)
+
+    def _attempt(self, plan: Plan, known: Known, seconds: float) -> _Life:
+        """One life of a judging process; fills `known`."""
+        life = _Life()
+        said = os.memfd_create("said")
+        folder = tempfile.mkdtemp(prefix="judge-")
+        ours, theirs = socket.socketpair()
         try:
-            start = {"plan": asdict(plan), "token": token, "pipe": write_end, "done": list(told.tests)}
-            assert process.stdin is not None
-            with contextlib.suppress(BrokenPipeError):  # it died at once: the pipe it tells by says so too
-                process.stdin.write(json.dumps(start).encode())
-                process.stdin.close()
-            deadline = time.monotonic() + 4 * plan.limits.total_seconds + 2 * START_SECONDS
-            for event in _events(read_end, token, deadline):
-                if "begins" in event:
-                    begun = event["begins"]
-                elif "cell" in event:
-                    cell = cell_run_from_json(event["cell"])
-                    told.cells[cell.id] = cell
-                elif "test" in event:
-                    test = test_run_from_json(event["test"])
-                    told.tests[test.id] = test
-                elif "end" in event:
-                    break
-            else:
-                with contextlib.suppress(subprocess.TimeoutExpired):
-                    killed = process.wait(1) < 0
-                if not killed:
-                    said.seek(0)
-                    text = said.read().decode(errors="replace").strip()
-                    told.fault = text[-MAX_FAULT:] or "the judging process did not answer in time"
+            for file in plan.files:
+                shutil.copy(file, folder)
+            child = os.fork()
+            if child == 0:
+                judge(plan, known, theirs, folder, said, seconds)
+            theirs.close()
+            try:
+                self._listen(ours, plan, known, life)
+            except BaseException:
+                life.late = True
+                raise
+            finally:
+                self._end_student()
+                if life.late:
+                    os.kill(child, signal.SIGKILL)
+                code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+            if life.late:
+                life.fault = "the judging process did not answer in time"
+            elif not life.ended and code < 0:
+                life.signal = -code
+            elif not life.ended:
+                text = os.pread(said, 1 << 20, 0).decode(errors="replace").strip()
+                life.fault = text[-MAX_FAULT:] or f"the judging process ended with status {code}"
         finally:
-            os.close(read_end)
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-    return begun, killed
+            ours.close()
+            theirs.close()
+            os.close(said)
+            shutil.rmtree(folder, ignore_errors=True)
+        return life
 
+    def _listen(self, link: socket.socket, plan: Plan, known: Known, life: _Life) -> None:
+        """Take in what a judging process tells, and give it students' processes, until it ends."""
+        heard = time.monotonic()
+        deadline = heard + PATIENCE * (known.left + plan.limits.test_seconds) + 2 * SPARE_SECONDS
+        for event in _events(link, deadline):
+            if "left" in event:
+                known.left, known.was_late, heard = event["left"], event["late"], time.monotonic()
+            if "spawn" in event:
+                self._spawn(link, plan)
+            elif "kill" in event:
+                self._end_student()
+                link.send(json.dumps({"why": self.sandbox.why}).encode())
+            elif "begins" in event:
+                life.begun = event["begins"]
+            elif "cell" in event:
+                ran = cell_run_from_json(event["cell"])
+                known.cells[ran.id] = ran
+            elif "test" in event:
+                test = test_run_from_json(event["test"])
+                (known.whole if event["whole"] else known.visible)[test.id] = test
+            elif "end" in event:
+                life.ended = True
+                return
+        known.left = max(0.0, known.left - (time.monotonic() - heard))
+        life.late = time.monotonic() >= deadline
 
-def _events(descriptor: int, token: str, deadline: float) -> Iterator[dict[str, Any]]:
-    """JSON objects that carry the token, until the pipe closes or time is up."""
-    rest = b""
-    while (left := deadline - time.monotonic()) > 0:
-        if not select.select([descriptor], [], [], left)[0]:
+    def _end_student(self) -> None:
+        """End the student's process, if one lives."""
+        student, self.student = self.student, None
+        if student is not None:
+            self.sandbox.kill(student)
+
+    def _spawn(self, link: socket.socket, plan: Plan) -> None:
+        """Spawn a student's process and pass our end of its socket on."""
+        try:
+            self.student = student = self.sandbox.spawn(plan.files)
+        except (ValueError, OSError) as problem:  # a `SandboxError` is a `ValueError`
+            link.send(json.dumps({"error": str(problem)}).encode())
             return
-        part = os.read(descriptor, 1 << 16)
+        socket.send_fds(link, [json.dumps({"process": student.process}).encode()], [student.connection.fileno()])
+        student.connection.close()
+
+    def _prepare(self, plan: Plan) -> None:
+        """Compile the instructor's cells and import what they do, so that no judging process has to."""
+        modules: set[str] = set()
+        for cell in plan.cells:
+            if cell.kind == "test" and (whole := prepared(cell).whole) is not None:
+                modules |= whole.modules
+            elif cell.kind == "setup":
+                modules.update(*(code.modules for code in prepared_setup(cell)))
+        self._import(modules - {Path(file).stem for file in plan.files})
+
+    def _import(self, modules: Sequence[str] | set[str]) -> None:
+        """Import modules that are installed. One that cannot be imported is a test's to report."""
+        for name in sorted(set(modules) - self.tried):
+            self.tried.add(name)
+            with one_thread(), contextlib.suppress(Exception):
+                importlib.import_module(name)
+
+
+@contextlib.contextmanager
+def one_thread() -> Iterator[None]:
+    """Libraries that are loaded meanwhile start no threads: a process with threads forks badly."""
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update(dict.fromkeys(THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                os.environ.pop(name, None)
+            else:
+                os.environ[name] = value
+
+
+def run(plan: Plan, allow_unsandboxed: bool = False) -> Run:
+    """Run one plan in a sandbox of its own."""
+    with Runner(plan.preload, plan.limits, allow_unsandboxed) as runner:
+        return runner.run(plan)
+
+
+def _of_death(cell: PlanCell, life: _Life) -> TestRun:
+    """What a test gets in which the judging process died. Nobody but a submission is to blame for a signal."""
+    if life.signal == signal.SIGPROF:
+        return failed(cell, "timeout", CHECK_TOO_LONG)
+    if life.signal:
+        return failed(cell, "crash", "Your code broke off: the process that ran this test was killed.")
+    return failed(cell, "grader_error", "The grader stopped in this test; tell your instructor.")
+
+
+def _events(link: socket.socket, deadline: float) -> Iterator[dict[str, Any]]:
+    """What is told, line by line, until the other side has gone or time is up."""
+    rest = b""
+    poll = select.poll()
+    poll.register(link, select.POLLIN)
+    while (left := deadline - time.monotonic()) > 0:
+        if not poll.poll(left * 1000):
+            return
+        try:
+            part = link.recv(1 << 16)
+        except ConnectionError:
+            return
         if not part:
             return
         *lines, rest = (rest + part).split(b"\n")
-        for line in lines:
-            event = json.loads(line)
-            if event.get("token") == token:
-                yield event
+        yield from map(json.loads, lines)

@@ -1,58 +1,73 @@
-"""The student's process as the judge sees it: started, given cells, asked, and ended.
+"""The student's process as the judge sees it: spawned, given cells, asked, and ended.
 
-`Session` has the process run the cells, and kills it (the whole process group, and whatever it left behind) when a time
-budget is used up. It is the one module that knows how the process is started, so a sandbox is a change here.
+`Session` has the process run the cells, and has it killed, with all that it started, when a time budget is used up or
+when something in it speaks out of turn. Where the process comes from and what it is locked up in is `Students`'
+business (`grading.sandbox.Sandbox`, or the runner in its place).
 """
 
 from __future__ import annotations
 
-import contextlib
-import os
-import shutil
-import signal
 import socket
-import subprocess
-import sys
-import tempfile
 import time
-from pathlib import Path
-from typing import Any
+from collections.abc import Collection, Sequence
+from typing import Any, Protocol
 
-from grading.running.channel import Channel, Clock, StudentStopped
+from grading.running.caps import TooMuchError
+from grading.running.channel import ENDED, TOO_MUCH, Channel
+from grading.running.clock import Clock, StudentStopped
 from grading.running.codec import Heap
+from grading.running.descriptions import exception_from
 from grading.running.plan import Limits
-from grading.running.processes import adopt_orphans, how_it_ended, kill_children
-from grading.running.standins import Handle, exception_from, stand_in
+from grading.running.processes import how_it_ended
+from grading.running.standins import Class, Function, Handle, stand_in
 
-ROOT = str(Path(__file__).resolve().parents[2])
-START = "import sys; sys.path.insert(0, {root!r}); from grading.running.worker import main; del sys.path[0]; main()"
-CLEAN = {
-    "PATH": "/usr/bin:/bin",
-    "LANG": "C.UTF-8",
-    "PYTHONHASHSEED": "0",
-    "OMP_NUM_THREADS": "1",
-    "OPENBLAS_NUM_THREADS": "1",
-    "MKL_NUM_THREADS": "1",
-    "PYTHONDONTWRITEBYTECODE": "1",
-}
-START_SECONDS = 60
 END_SECONDS = 10
 RESTARTS = 3
+
+
+class Student(Protocol):
+    """A process that is ready to serve: our end of its socket, and its number as the system knows it here."""
+
+    @property
+    def connection(self) -> socket.socket:
+        """Where it is asked."""
+
+    @property
+    def process(self) -> int:
+        """What its processor time is read from."""
+
+
+class Students(Protocol):
+    """Where processes come from. `why`: "memory" or "disk" where the last one had used too much of that, else ""."""
+
+    why: str
+
+    def spawn(self, files: Sequence[str]) -> Any:
+        """A fresh `Student` with copies of these files in its folder."""
+
+    def kill(self, student: Any) -> None:
+        """End it and all that it started."""
 
 
 class Session:
     """A student's process with its cells run. Raises `StudentStopped` when it hangs or dies, and can start afresh."""
 
-    def __init__(self, limits: Limits, files: tuple[str, ...] = (), reap: bool = False) -> None:
-        """`reap`: this process has no other children, so orphans may be sent to it and every child ended by `close`."""
-        self.limits, self.files, self.reap = limits, files, reap
-        self.clock = Clock(limits)
+    def __init__(
+        self,
+        students: Students,
+        limits: Limits,
+        files: Sequence[str] = (),
+        names: Collection[str] = (),
+        clock: Clock | None = None,
+    ) -> None:
+        """`names`: what the exercise asks for; a class among them speaks for its instances (`standins`). `clock`: the
+        time that is left, where some of it has been used."""
+        self.students, self.limits, self.files, self.names = students, limits, tuple(files), frozenset(names)
+        self.clock = clock or Clock(limits)
         self.lost: dict[str, StudentStopped] = {}
         self.ran: list[tuple[str, str]] = []
-        self.process: subprocess.Popen[bytes] | None = None
+        self.student: Student | None = None
         self.stopped: StudentStopped | None = None
-        if reap:
-            adopt_orphans()
         self._new_heap()
 
     def run_cell(self, name: str, source: str) -> dict[str, Any]:
@@ -61,40 +76,53 @@ class Session:
         A cell that hangs or kills the process is noted in `lost` and left out, and the rest is run again.
         """
         try:
+            self.clock.check()
             self._start()
             self._begin()
             answer = self._exchange({"op": "cell", "id": name, "source": source})
             if "done" not in answer:
                 raise StudentStopped("crash", "the cell ended the Python process")
         except StudentStopped as stop:
-            self.close()
-            self.lost[name] = stop
+            self.lost[name] = _named(stop, self.close())
             return {"error": None, "printed": ""}
         self.ran.append((name, source))
         return answer
 
-    def begin_test(self, names: list[str]) -> dict[str, Any]:
-        """Fork the student's process for one test; gives the values or stand-ins of `names` that are defined."""
+    def begin_test(self, names: list[str], numpy: bool = False) -> dict[str, Any]:
+        """Fork the student's process for one test; gives the values or stand-ins of `names` that are defined.
+
+        `numpy`: the test may send arrays.
+        """
         self.stopped = None
         self._new_heap()
-        for _ in range(RESTARTS):  # a cell that ran once may still end the process when it is run again
-            self._start()
-        self._begin(test=True)
         try:
-            answer = self._exchange({"op": "test", "names": names, "numpy": "numpy" in sys.modules})
+            self.clock.check()
+            for _ in range(RESTARTS):  # a cell that ran once may still end the process when it is run again
+                self._start()
+            self._begin(test=True)
+            answer = self._exchange({"op": "test", "names": names, "numpy": numpy})
+            if "ended" in answer:
+                raise StudentStopped("crash", _end_of(answer))
             self.heap.apply(answer["objects"])
-            return {name: self.heap.unpack(wire) for name, wire in answer["names"].items()}
+            found = {str(name): self.heap.unpack(wire) for name, wire in answer["names"].items() if name in names}
         except StudentStopped as stop:
             raise self._stop(stop) from None
         except Exception as problem:
-            raise self._stop(StudentStopped("crash", f"the answer sent no data ({type(problem).__name__})")) from None
+            raise self._stop(_no_data(problem)) from None
+        for name in self.names & found.keys():
+            if isinstance(found[name], Class | Function):
+                found[name].asked_for()
+        return found
 
     def end_test(self) -> None:
         """End the fork of a test. `stopped` says so when the process did not live to see it."""
         if self.stopped is None:
             self.clock.allow(END_SECONDS)
             try:
-                self._exchange({"op": "end"})
+                answer = self._exchange({"op": "end"})
+                if "ended" not in answer:
+                    raise StudentStopped("crash", "the Python process did not end its test")
+                self.channel.check_quiet()
             except StudentStopped as stop:
                 self._stop(stop)
 
@@ -112,37 +140,33 @@ class Session:
         }
         try:
             answer = self._exchange({**message, "objects": self.heap.updates(), "drop": dropped})
+            if "ended" in answer:  # the fork that served this test is gone, and the process it came from is ready
+                self.stopped = StudentStopped("crash", _end_of(answer))
+                raise self.stopped
         except StudentStopped as stop:
-            raise self._stop(stop) from None
-        if "ended" in answer:  # the fork that served this test is gone, and the process it came from is ready
-            self.stopped = StudentStopped("crash", how_it_ended(int(answer["ended"])))
-            raise self.stopped
+            raise (stop if stop is self.stopped else self._stop(stop)) from None
         try:
             self.heap.apply(answer["objects"])
             if "raised" not in answer:
                 return self.heap.unpack(answer["value"])
             error, problem = answer["raised"], exception_from(answer["raised"])
         except Exception as broken:
-            raise self._stop(StudentStopped("crash", f"the answer sent no data ({type(broken).__name__})")) from None
+            raise self._stop(_no_data(broken)) from None
         if isinstance(problem, StudentStopped):
             self.end_test()
-            self.stopped = problem
+            self.stopped = self.stopped or problem
         else:
             problem.__dict__["student_error"] = error
         raise problem
 
-    def close(self) -> None:
-        """Kill the process group and, with `reap`, whatever has been reparented to us."""
-        if self.process is None:
-            return
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
+    def close(self) -> str:
+        """End the process; gives what it had used too much of, if that ended it before us."""
+        if self.student is None:
+            return ""
+        student, self.student = self.student, None
         self.channel.close()
-        self.process = None
-        if self.reap:
-            kill_children()
-        shutil.rmtree(self.folder, ignore_errors=True)
+        self.students.kill(student)
+        return self.students.why
 
     def _new_heap(self) -> None:
         self.heap = Heap(
@@ -153,46 +177,46 @@ class Session:
 
     def _stop(self, stop: StudentStopped) -> StudentStopped:
         """Remember why the test cannot go on, and end the process."""
-        self.stopped = stop
-        self.close()
-        return stop
+        self.stopped = _named(stop, self.close())
+        return self.stopped
 
     def _start(self) -> None:
         """Start the process where there is none, and run again what ran in the one before."""
-        if self.process is not None:
+        if self.student is not None:
             return
-        ours, theirs = socket.socketpair()
-        self.folder = tempfile.mkdtemp(prefix="answer-")
-        for file in self.files:
-            shutil.copy(file, self.folder)
-        command = [sys.executable, "-s", "-P", "-X", "utf8", "-c", START.format(root=ROOT)]
-        processor = int(self.limits.total_seconds * 2) + 10  # ends a loop whose judge has gone
-        arguments = [theirs.fileno(), self.limits.memory, self.limits.file_size, processor]
-        self.process = subprocess.Popen(
-            [*command, *map(str, arguments)],
-            env={**CLEAN, "HOME": self.folder, "TMPDIR": self.folder},
-            cwd=self.folder,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            pass_fds=[theirs.fileno()],
-            start_new_session=True,
-        )
-        theirs.close()
-        self.channel = Channel(ours, self.clock, self.process.pid, self.limits.message)
         began = time.monotonic()
-        self.clock.allow(START_SECONDS)
-        self.channel.receive()  # it is up
+        student: Student = self.students.spawn(self.files)
+        self.student = student
+        self.channel = Channel(student.connection, self.clock, student.process, self.limits.message)
         self.clock.give_back(time.monotonic() - began)
         again, self.ran = self.ran, []
         for name, source in again:
             self.run_cell(name, source)
 
     def _begin(self, test: bool = False) -> None:
-        if self.process is not None:
-            self.clock.begin(self.process.pid, test)
+        if self.student is not None:
+            self.clock.begin(self.student.process, test)
 
     def _exchange(self, message: dict[str, Any]) -> dict[str, Any]:
-        if self.process is None:
-            raise StudentStopped("crash", "the Python process ended")
+        if self.student is None:
+            raise StudentStopped("crash", ENDED)
         return self.channel.exchange(message)
+
+
+def _end_of(answer: dict[str, Any]) -> str:
+    """How a fork says that it ended: {"ended": 3} -> "it ended the Python process (exit status 3)"."""
+    code = answer["ended"]
+    return how_it_ended(code) if type(code) is int and abs(code) < 256 else ENDED
+
+
+def _named(stop: StudentStopped, why: str) -> StudentStopped:
+    """A crash by the name of the limit that caused it."""
+    words = {"memory": "it used more memory than it may", "disk": "it wrote more to its files than it may"}
+    return StudentStopped("crash", words[why]) if stop.status == "crash" and why in words else stop
+
+
+def _no_data(problem: Exception) -> StudentStopped:
+    """What to make of an answer that no stand-in and no value can be made of."""
+    if isinstance(problem, TooMuchError | MemoryError):
+        return StudentStopped("crash", TOO_MUCH)
+    return StudentStopped("crash", f"the answer sent no data ({type(problem).__name__})")

@@ -1,23 +1,31 @@
 """The student's process: runs the cells of one submission, then serves calls to what they defined.
 
-Started by `session.Session` in an empty environment, in a temporary folder, without input, with limits on memory and
-file size. It knows no test and no verdict: it reads "run this cell", "begin a test", "call this" from one socket and
-answers with plain data (`codec`). Each test is served by a fork, so no test sees what another did to the student's
-globals and a fork that dies costs its own test only. Nothing that runs here is trusted: whatever the student's code
-writes into the socket is at most a wrong answer. What it prints is kept up to a limit and otherwise dropped.
+A fork of the zygote (`zygote.Zygote`) that has been locked up (`sandbox.entering`). It knows no test and no verdict: it
+reads "run this cell", "begin a test", "call this" from one socket and answers with plain data (`codec`). Every request
+has a number, `n`, and its answer repeats it; the end of a test's fork bears the number of the request that began the
+test. Each test is served by a fork, so no test sees what another did to the student's globals and a fork that dies
+costs its own test only. Nothing that runs here is trusted: whatever the student's code writes into the socket is at
+most a wrong answer. What it prints is kept up to a limit and otherwise dropped.
 
-Left out: a sandbox. The process can read files and open sockets as the user who grades.
+Processes that a test leaves behind are killed before its end is told, so none can answer for the next. Python's own
+forks let go of the socket; one made round Python within a cell keeps it and can answer in place of this process, which
+is no more than the cell could make this process say. The same work is to get the same mark, so numbers drawn without a
+seed are the same each time.
 """
 
 from __future__ import annotations
 
+import builtins
+import contextlib
 import os
+import signal
 import sys
 import types
 from collections.abc import Callable
 from typing import Any
 
 from grading.running.codec import Heap
+from grading.running.notebook import Loop, Shell, display, no_input
 from grading.running.pipes import Printed, Wire
 from grading.running.reports import describe, report
 from grading.syntax import plain_python
@@ -40,56 +48,73 @@ class Far:
 class Worker:
     """Runs cells in one namespace and answers for it."""
 
-    def __init__(self, wire: Wire) -> None:
-        self.wire = wire
+    def __init__(self, wire: Wire, by_itself: bool = False) -> None:
+        """`by_itself`: the process namespace holds nobody but the student's processes."""
+        self.wire, self.by_itself = wire, by_itself
         self.module = types.ModuleType("__main__")
-        self.module.__dict__["display"] = lambda *values, **_: print(*values)
+        self.loop = Loop()
+        self.file = ""
+        self.shell = Shell(self.run_piece, self.module.__dict__)
+        self.module.__dict__.update(display=display, get_ipython=lambda: self.shell)
         self.sources: dict[str, str] = {}  # the name of each cell, by the file name it is compiled with
         sys.modules["__main__"] = self.module  # dataclasses and pickle look their module up
 
     def serve(self) -> None:
         """Answer messages until the judge goes."""
-        self.wire.write({"ready": True})
         while True:
             message = self.wire.read()
             if message["op"] == "cell":
-                self.wire.write(self.run_cell(message["id"], message["source"]))
+                self.wire.write({"n": message["n"], **self.run_cell(message["id"], message["source"])})
             elif message["op"] == "test":
                 self.fork_test(message)
 
     def run_cell(self, name: str, source: str) -> dict[str, Any]:
         """Run one cell; the answer holds the error, if there was one, and what was printed."""
-        file = f"<{name}>"
-        self.sources[file] = name
+        self.file = f"<{name}>"
+        self.sources[self.file] = name
         printed = Printed()
         sys.stdout = sys.stderr = printed
         error: dict[str, Any] | None = None
         try:
-            exec(compile(plain_python(source), file, "exec", dont_inherit=True), self.module.__dict__)
+            self.loop.run(plain_python(source), self.file, self.module.__dict__)
         except BaseException as problem:
             error = report(problem, self.sources)
         return {"done": True, "error": error, "printed": printed.text}
+
+    def run_piece(self, text: str, lines: int) -> None:
+        """Run a part of the cell at hand, line numbers kept."""
+        self.loop.run("\n" * lines + plain_python(text), self.file, self.module.__dict__)
 
     def fork_test(self, message: dict[str, Any]) -> None:
         """Serve one test in a fork, and say how that ended."""
         if message["numpy"] and "numpy" not in sys.modules:
             import numpy  # noqa: F401  # once, before the fork, and not once a test
-        child = os.fork()
+        reap()
+        alone = self.by_itself and not signal_others(0)
+        with self.wire.kept():
+            child = os.fork()
         if child == 0:
             try:
-                self.serve_test(message["names"])
+                os.setpgid(0, 0)
+                self.serve_test(message)
             finally:
                 os._exit(0)
         _, status = os.waitpid(child, 0)
-        self.wire.write({"ended": os.waitstatus_to_exitcode(status)})
+        if alone:
+            signal_others(signal.SIGKILL)
+            reap(wait=True)
+        else:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(child, signal.SIGKILL)
+        self.wire.write({"n": message["n"], "ended": os.waitstatus_to_exitcode(status)})
 
-    def serve_test(self, names: list[str]) -> None:
+    def serve_test(self, begin: dict[str, Any]) -> None:
         """The fork: tell what is defined, then perform operations until the test ends."""
         sys.stdout = sys.stderr = Printed()
         heap = Heap(1, lambda description: Far(), describe)
         space = self.module.__dict__
-        found = {name: heap.pack(space[name]) for name in names if name in space}
-        self.wire.write({"names": found, "objects": heap.updates()})
+        found = {name: heap.pack(space[name]) for name in begin["names"] if name in space}
+        self.wire.write({"n": begin["n"], "names": found, "objects": heap.updates()})
         while True:
             message = self.wire.read()
             if message["op"] == "end":
@@ -106,7 +131,7 @@ class Worker:
                 answer["objects"] = heap.updates()
             except RecursionError as problem:
                 answer = {"raised": report(problem, self.sources), "objects": []}
-            self.wire.write(answer)
+            self.wire.write({"n": message["n"], **answer})
 
     def perform(self, heap: Heap, message: dict[str, Any]) -> Any:
         """One operation of a test on something that the student's code defined or gave back."""
@@ -135,19 +160,35 @@ class Worker:
                 return SPECIAL[special](target)
 
 
-def limit(memory: int, file_size: int, processor: int) -> None:
-    """Caps for this process and its children: bytes of memory, bytes a file, seconds of processor time."""
-    import resource
+def signal_others(number: int) -> bool:
+    """Signal all other processes of this namespace but its first, at one blow; whether there was one."""
+    try:
+        os.kill(-1, number)
+    except ProcessLookupError:
+        return False
+    return True
 
-    resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (file_size, file_size))
-    resource.setrlimit(resource.RLIMIT_CPU, (processor, processor))
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+
+def reap(wait: bool = False) -> None:
+    """Take the ends of children and, in a namespace of our own, of orphans; `wait` for all of them."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-1, 0 if wait else os.WNOHANG)[0]:
+            pass
 
 
-def main() -> None:
-    """`worker.main()` with arguments: the socket's descriptor, bytes of memory, bytes a file, seconds."""
-    descriptor, *limits = map(int, sys.argv[1:5])
+def seed() -> None:
+    """Start the generators that need no seed at the same place each time."""
+    if "random" in sys.modules:
+        sys.modules["random"].seed(0)
+    if "numpy.random" in sys.modules:
+        sys.modules["numpy.random"].seed(0)
+
+
+def work(connection: int, by_itself: bool) -> None:
+    """Be the worker at the other end of a socket."""
     sys.argv = ["submission"]
-    limit(*limits)
-    Worker(Wire(descriptor)).serve()
+    builtins.input = no_input
+    seed()
+    wire = Wire(connection)
+    os.register_at_fork(after_in_child=wire.let_go)
+    Worker(wire, by_itself).serve()
