@@ -9,7 +9,7 @@ export HF_HUB_OFFLINE := 1
 export TOKENIZERS_PARALLELISM := false
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: all setup book grade test test-full exercises shots lint format bench lab clean
+.PHONY: all setup book grade mutants test test-full exercises shots lint format bench lab clean
 all: book grade
 
 setup: $(STAMP)
@@ -28,6 +28,10 @@ book: $(STAMP)
 
 grade: $(STAMP)
 	$(PY) -m grading grade
+
+# Proves the exercises' tests: right answers in full, and wrong ones, machine-made mutants and hard-coded answers below.
+mutants: $(STAMP)
+	$(PY) -m grading.proof $(ARGS)
 
 # Two workers: the project is sized for two cores. `loadfile` keeps a file's expensive fixtures in one worker, and files go
 # out in alphabetical order, so that the cold build of the book, the longest test, starts first.

@@ -218,14 +218,13 @@ def scale(folder: Path, sizes: dict[str, int]) -> None:
 
 def cost(folder: Path, sizes: dict[str, int]) -> None:
     """Where the time of a submission goes in one worker."""
-    from grading.sandbox import Sandbox
-
     from grading import judge, worker
     from grading.gradebook import Book
     from grading.handins import hand_ins
     from grading.jobs import read_record_line, record_line
     from grading.record import write_record
     from grading.running.runner import Runner
+    from grading.sandbox import Sandbox
     from grading.todo import job_of, kept_at
 
     course = make_class(folder, sizes["cost"] + 1)
@@ -251,11 +250,12 @@ def cost(folder: Path, sizes: dict[str, int]) -> None:
     Runner.run = timed("run", Runner.run)
 
     def grade_all(some: list[Job]) -> tuple[float, dict[str, float]]:
-        """Wall seconds of the jobs, and processor seconds by kind of process, from the sandbox's start to its end."""
-        before = processor_time(resource.RUSAGE_SELF), processor_time(resource.RUSAGE_CHILDREN)
+        """Wall seconds of the jobs, and processor seconds by kind of process; of the students' those of the sandbox's
+        start and end are in it, which a run of one job tells."""
         with worker.Grader(course, Limits()) as grader, Book(course.database, exercises) as book:
             grader.record(some[0])  # what is done once
             spent.clear()
+            before = processor_time(resource.RUSAGE_SELF), processor_time(resource.RUSAGE_CHILDREN)
             wall, verdicts = time.perf_counter(), []
             for job in some[1:]:
                 record = timed("all", grader.record)(job)
@@ -265,10 +265,10 @@ def cost(folder: Path, sizes: dict[str, int]) -> None:
                 verdicts.append((record.student, record.verdict))
             timed("gradebook", book.write_many)(verdicts)
             wall = time.perf_counter() - wall
-            judges = processor_time(resource.RUSAGE_CHILDREN) - before[1]
-        used = {"worker": processor_time(resource.RUSAGE_SELF) - before[0], "judges": judges}
-        used["students and what they are forked from"] = processor_time(resource.RUSAGE_CHILDREN) - before[1] - judges
-        return wall, used
+            own = processor_time(resource.RUSAGE_SELF) - before[0]
+            judges = processor_time(resource.RUSAGE_CHILDREN)
+        students = processor_time(resource.RUSAGE_CHILDREN) - judges
+        return wall, {"worker": own, "judges": judges - before[1], "students and what they are forked from": students}
 
     _, started = grade_all(jobs[:1])
     wall, used = grade_all(jobs)

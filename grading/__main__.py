@@ -79,7 +79,13 @@ def run_grade(course: Course, options: Namespace) -> int:
     try:
         with _terminable():
             outcome = grade_class(
-                course, names, again=options.again, limits=limits_of(options), engine=engine, records=options.records
+                course,
+                names,
+                again=options.again,
+                limits=limits_of(options),
+                engine=engine,
+                records=options.records,
+                allow_unsandboxed=options.allow_unsandboxed,
             )
     except KeyboardInterrupt:
         print("Stopped. The records are kept: grading again goes on from there.", file=sys.stderr)
@@ -139,11 +145,14 @@ def run_check(course: Course, options: Namespace) -> int:
     """Grade one file."""
     from grading.check import print_json, print_verdict
     from grading.judge import judge
+    from grading.running.runner import Runner
 
     exercise = course.exercise(options.exercise)
     if not options.file.is_symlink() and not options.file.exists():
         raise ValueError(f"file: {options.file} does not exist")
-    verdict = judge(exercise, options.file, limits_of(options))
+    limits = limits_of(options)
+    with Runner(exercise.preload, limits, options.allow_unsandboxed) as runner:
+        verdict = judge(exercise, options.file, limits, runner)
     if options.json:
         print_json(verdict)
     else:

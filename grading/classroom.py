@@ -91,6 +91,7 @@ def grade_class(
     console: Console | None = None,
     engine: OpenEngine | None = None,
     records: Path | None = None,
+    allow_unsandboxed: bool = False,
 ) -> Outcome:
     """Grade everything handed in.
 
@@ -100,11 +101,12 @@ def grade_class(
         again: run also what has a record.
         engine: what judges, in place of `jobs` workers on this machine.
         records: a file of records that workers have written elsewhere, a line each, taken in first.
+        allow_unsandboxed: run without a sandbox where there is none, and let records of such runs count.
 
     Raises `ValueError` when the course has nothing to grade, `jobs` is below 0, or the workers refuse to work;
     `GradebookError` when everything else is done and the gradebook could not be written.
     """
-    engine, limits = engine or pool_of(jobs), limits or Limits()
+    engine, limits = engine or pool_of(jobs, allow_unsandboxed), limits or Limits()
     exercises = graded_exercises(course)
     ids, files = hand_ins(course, exercises)
     students = {student: (names or {}).get(student, "") for student in ids}
@@ -117,7 +119,7 @@ def grade_class(
         engine(course, limits) as workers,
     ):
         todo = list(files) if again else []
-        for item, old in () if again else with_records(course, exercises, files, limits):
+        for item, old in () if again else with_records(course, exercises, files, limits, allow_unsandboxed):
             if old is None:
                 todo.append(item)
             else:

@@ -35,15 +35,15 @@ def judge_submission(
 
 
 def _judge(exercise: Exercise, submission: Submission, limits: Limits, runner: Runner | None) -> Verdict:
-    paper = EMPTY
+    paper = Paper((), submission.notes, {})
 
     def refused(status: Status, message: str) -> Verdict:
-        return without_run(exercise, status, message, submission.sha256, paper, notes=_notes(submission))
+        return without_run(exercise, status, message, submission.sha256, paper)
 
     if submission.problem:
         return refused("unreadable", submission.problem)
-    if suspicion := getattr(submission, "suspicion", ""):
-        return refused("suspicious", suspicion)
+    if submission.suspicion:
+        return refused("suspicious", submission.suspicion)
     paper = rebuild(exercise, submission)
     if exercise.answers and not any(holds_code(cell.source) for cell in paper.own):
         where = "The file holds" if submission.plain else "The answer cells hold"
@@ -68,7 +68,6 @@ def without_run(
     sha256: str = "",
     paper: Paper = EMPTY,
     fault: str = "",
-    notes: tuple[str, ...] = (),
 ) -> Verdict:
     """No points for anything, with the reason at every test: nothing was run."""
     return Verdict(
@@ -78,7 +77,7 @@ def without_run(
         score=0.0,
         max_score=exercise.max_score,
         tests=tuple(TestVerdict(cell.id, 0.0, cell.points, status, message, ran=False) for cell in exercise.tests),
-        notes=(*notes, *paper.notes),
+        notes=paper.notes,
         cells=(),
         manual=_manual(exercise, paper),
         scope=scope(exercise),
@@ -150,7 +149,7 @@ def _verdict(exercise: Exercise, submission: Submission, paper: Paper, outcome: 
         score=sum(test.points for test in tests),
         max_score=exercise.max_score,
         tests=tests,
-        notes=(*_notes(submission), *paper.notes),
+        notes=paper.notes,
         cells=outcome.cells,
         manual=_manual(exercise, paper),
         scope=scope(exercise),
@@ -158,11 +157,6 @@ def _verdict(exercise: Exercise, submission: Submission, paper: Paper, outcome: 
         fault=outcome.fault,
         sandbox=outcome.sandbox,
     )
-
-
-def _notes(submission: Submission) -> tuple[str, ...]:
-    """What was repaired while the file was read."""
-    return tuple(getattr(submission, "notes", ()))
 
 
 def _manual(exercise: Exercise, paper: Paper) -> tuple[ManualPart, ...]:

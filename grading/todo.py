@@ -11,7 +11,7 @@ from grading.handins import HandIn, hand_ins
 from grading.jobs import Job, read_record_line
 from grading.judge import blame_grader
 from grading.record import Record, read_record, record_path, write_record
-from grading.running.plan import Limits
+from grading.running.plan import Level, Limits
 from grading.worker import failing, known
 
 
@@ -54,13 +54,19 @@ def graded_exercises(course: Course) -> list[Exercise]:
 
 
 def with_records(
-    course: Course, exercises: Sequence[Exercise], files: Iterable[HandIn], limits: Limits
+    course: Course,
+    exercises: Sequence[Exercise],
+    files: Iterable[HandIn],
+    limits: Limits,
+    allow_unsandboxed: bool = False,
 ) -> Iterator[tuple[HandIn, Record | None]]:
-    """Every hand-in with its record, where that still holds."""
+    """Every hand-in with its record, where that still holds. What ran without a sandbox holds only where that is
+    allowed."""
+    least: Level = "none" if allow_unsandboxed else "landlock"
     now = {exercise.key: known(exercise, limits) for exercise in exercises}
     for item in files:
         old, about = read_record(item.record(course)), now[item.exercise.key]
-        if old is not None and not old.holds_for(item.sha256, about.source, about.grader, about.pins):
+        if old is not None and not old.holds_for(item.sha256, about.source, about.grader, about.pins, least):
             old = None
         yield item, old
 

@@ -24,6 +24,8 @@ from grading.jobs import Job, read_job, record_line
 from grading.judge import check_source, judge_submission, without_run
 from grading.record import Record, grader_sha256, pins, pins_sha256
 from grading.running.plan import Limits
+from grading.running.runner import Runner
+from grading.sandbox import Sandbox, SandboxError, self_test
 from grading.submission import files_of, read
 from grading.verdict import TestVerdict, Verdict
 
@@ -41,27 +43,32 @@ class Known:
 def known(exercise: Exercise, limits: Limits) -> Known:
     """What a record of this exercise depends on besides the file; a budget of 4 seconds is one of 4.0."""
     plain = Limits(**{name: type(default)(getattr(limits, name)) for name, default in vars(Limits()).items()})
-    return Known(exercise, exercise.sha256, grader_sha256(plain), pins_sha256(pins(preload(exercise))))
-
-
-def preload(exercise: Exercise) -> tuple[str, ...]:
-    """The modules that are imported before an answer to this exercise runs."""
-    return ()
+    return Known(exercise, exercise.sha256, grader_sha256(plain), pins_sha256(pins(exercise.preload)))
 
 
 class Grader:
-    """Grades the jobs of one course in this process (a context manager)."""
+    """Grades the jobs of one course in this process (a context manager). One sandbox serves all exercises, with the
+    modules of all of them loaded."""
 
     def __init__(self, course: Course, limits: Limits, allow_unsandboxed: bool = False) -> None:
-        self.course, self.limits, self.allow_unsandboxed = course, limits, allow_unsandboxed
+        """Raises `ValueError` when there is no sandbox, or one that does not hold what it should, unless that is
+        allowed."""
+        self.course, self.limits = course, limits
         self._known: dict[tuple[str, str], Known] = {}
         self._instructors = files_of(course.source)
+        names = {name for exercise in course.exercises() for name in exercise.preload}
+        self._runner = Runner(sorted(names), limits, allow_unsandboxed)
+        try:
+            _try_out(self._runner.sandbox, course, allow_unsandboxed)
+        except BaseException:
+            self._runner.close()
+            raise
 
     def __enter__(self) -> Grader:
         return self
 
     def __exit__(self, *_: object) -> None:
-        pass
+        self._runner.close()
 
     def record(self, job: Job) -> Record:
         """The record of one job, also when the grader fails on it."""
@@ -78,17 +85,30 @@ class Grader:
 
     def _judge(self, exercise: Exercise, job: Job) -> Verdict:
         submission = read(Path(job.path), exercise, self.course.submitted, self._instructors, job.notes)
-        return judge_submission(exercise, submission, self.limits)
+        return judge_submission(exercise, submission, self.limits, self._runner)
 
     def _check(self, exercise: Exercise) -> Verdict:
         """What the instructor's own answer gets: points for nothing, the tests it fails as the grader's errors."""
-        failing = check_source(exercise, self.limits)
+        failing = check_source(exercise, self.limits, self._runner)
         verdict = without_run(exercise, "grader_error" if failing else "ok", "")
         tests = tuple(
             TestVerdict(test.id, 0.0, test.max_points, "grader_error" if test.id in failing else "ok", "")
             for test in verdict.tests
         )
         return replace(verdict, tests=tests)
+
+
+def _try_out(sandbox: Sandbox, course: Course, allow_unsandboxed: bool) -> None:
+    """Try to break out of the sandbox, before anything of a student's is in it.
+
+    Raises `SandboxError` that names what was not prevented; where that is allowed, says so on the error output.
+    """
+    found = self_test(sandbox, sorted(course.source.glob("*/*.ipynb")))
+    if found and not allow_unsandboxed:
+        text = f"the sandbox ({sandbox.level}) does not prevent: {', '.join(found)}"
+        raise SandboxError(f"{text}; --allow-unsandboxed grades all the same, and every result says so")
+    if found:
+        print(f"Sandbox: {sandbox.level}. Not prevented: {', '.join(found)}.", file=sys.stderr)
 
 
 def failing(record: Record) -> list[str]:

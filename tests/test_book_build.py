@@ -213,8 +213,11 @@ def test_the_fingerprint_sees_names_contents_and_python(tmp_path: Path, monkeypa
     assert build.fingerprint(root) in seen
     (root / "ragkit" / "kettle.py").rename(root / "ragkit" / "pot.py")
     assert (renamed := build.fingerprint(root)) not in seen
+    (root / "grading").mkdir()
+    (root / "grading" / "judge.py").write_text("")
+    assert (graded := build.fingerprint(root)) not in seen | {renamed}
     monkeypatch.setattr(build.platform, "python_version", lambda: "3.99.0")
-    assert build.fingerprint(root) not in seen | {renamed}
+    assert build.fingerprint(root) not in seen | {renamed, graded}
 
 
 def test_the_kernels_see_no_hosted_model_and_no_network(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -118,8 +118,7 @@ MUTANTS = (
             ),
             ("running/channel.py", "        while self.arrived or self.readable.poll(0):\n", "        while False:\n"),
         ),
-        ("cheating/background_thread", "cheating/forged_on_descriptors", "cheating/forked_child_answers"),
-        quick=False,
+        ("cheating/speaks_out_of_turn",),
     ),
     # What is taken from the submission
     mutant(
@@ -127,7 +126,8 @@ MUTANTS = (
         "submission/rebuilding.py",
         "        cells += _plan_cell(cell, texts.get(cell.id))\n",
         "        own = [one.source for one in submission.cells if one.mark == cell.id and cell.kind == 'test']\n"
-        "        cells += _plan_cell(replace(cell, source=[cell.source, *own][-1]), texts.get(cell.id))\n",
+        "        cell = replace(cell, source=own[0], hidden_lines=()) if own else cell\n"
+        "        cells += _plan_cell(cell, texts.get(cell.id))\n",
         "cheating/edited_tests",
     ),
     Mutant(
@@ -144,6 +144,7 @@ MUTANTS = (
                 'kind == "code", kind == "raw", '
                 'float(cell.get("metadata", {}).get("nbgrader", {}).get("points") or 0))',
             ),
+            ("submission/decoding.py", 'digits.")\n    return 0\n', 'digits.")\n    return float(digits)\n'),
             (
                 "submission/rebuilding.py",
                 "        cells += _plan_cell(cell, texts.get(cell.id))\n",

@@ -14,7 +14,8 @@ from pathlib import Path
 
 import pytest
 
-from grading import pool
+from grading import pool, worker
+from grading.__main__ import main
 from grading.course import open_course
 from grading.engines import pool_of
 from grading.jobs import Job, answers, job_line, read_job, read_record_line, record_line, without_timings
@@ -344,3 +345,69 @@ def test_worker_ends_on_a_signal_while_it_waits(tmp_path: Path) -> None:
     process.send_signal(signal.SIGTERM)
     assert process.wait(10) == 143
     assert os.read(process.stdout.fileno(), 10) == b""
+
+
+# The sandbox
+
+
+def test_sandbox_that_does_not_hold_stops_the_worker_and_names_every_item(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    course = make_course(tmp_path)
+    closed: list[bool] = []
+    close = worker.Runner.close
+
+    def self_test(sandbox: object, others: list[Path]) -> tuple[str, ...]:
+        assert others == [course.source / "tiny" / "tiny.ipynb"]
+        return "the network", "reading files outside"
+
+    monkeypatch.setattr(worker, "self_test", self_test)
+    monkeypatch.setattr(worker.Runner, "close", lambda runner: (closed.append(True), close(runner)))
+    with pytest.raises(ValueError, match="does not prevent: the network, reading files outside"):
+        Grader(course, FAST)
+    assert closed == [True]
+    with Grader(course, FAST, allow_unsandboxed=True):
+        assert "Not prevented: the network, reading files outside." in capsys.readouterr().err
+
+
+def test_no_sandbox_is_status_two_unless_allowed_and_then_stamped(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The environment variable asks for no sandbox, which only the instructor can allow."""
+    course = make_course(tmp_path)
+    write_notebook(course.submitted / "ann" / "tiny" / "tiny.ipynb", notebook(solved()))
+    monkeypatch.setenv("GRADING_SANDBOX", "none")
+    assert main(["grade", "--course", str(tmp_path)]) == 2
+    assert "has to be allowed (--allow-unsandboxed)" in capsys.readouterr().err
+    assert not (course.build / "records").exists()
+    assert main(["grade", "--course", str(tmp_path), "--allow-unsandboxed"]) == 0
+    record = course.build / "records" / "ann" / "tiny" / "tiny.json"
+    assert json.loads(record.read_bytes())["verdict"]["sandbox"] == "none"
+    assert "Run without a sandbox" in (course.feedback / "index.html").read_text(encoding="utf-8")
+    monkeypatch.delenv("GRADING_SANDBOX")
+    capsys.readouterr()
+    assert main(["grade", "--course", str(tmp_path)]) == 0
+    assert "from records" not in capsys.readouterr().out, "what ran in the open is run again"
+    assert json.loads(record.read_bytes())["verdict"]["sandbox"] != "none"
+
+
+def test_modules_of_all_exercises_are_loaded_and_one_runner_serves_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    course = make_course(tmp_path)
+    cells = [cell("import string"), *source_cells()]
+    write_notebook(course.source / "other" / "other.ipynb", notebook(cells))
+    path = write_notebook(course.submitted / "ann" / "tiny" / "tiny.ipynb", notebook(solved()))
+    made: list[list[str]] = []
+    real = worker.Runner
+
+    def runner(preload: list[str], *given: object) -> object:
+        made.append(preload)
+        return real(preload, *given)
+
+    monkeypatch.setattr(worker, "Runner", runner)
+    with Grader(course, FAST) as grader:
+        records = [grader.record(Job("ann", name, name, str(path))) for name in ("tiny", "other", "tiny")]
+    assert made == [["math", "string"]]
+    assert [record.verdict.score for record in records] == [10, 10, 10]
+    assert {record.verdict.sandbox for record in records} != {"none"}

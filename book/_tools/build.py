@@ -40,9 +40,11 @@ SKIPPED = {"__pycache__", ".ipynb_checkpoints"}
 
 
 def fingerprint(root: Path) -> str:
-    """A short hash of the package (code, corpus, recordings), the requirements and the Python version."""
+    """A short hash of what cells run besides their own text: the package (code, corpus, recordings), the grader, the
+    requirements and the Python version."""
     digest = hashlib.sha256(f"{platform.python_implementation()} {platform.python_version()}".encode())
-    files = [*sorted(root.glob("requirements*.txt")), *sorted((root / "ragkit").rglob("*"))]
+    code = (path for folder in ("ragkit", "grading") for path in sorted((root / folder).rglob("*")))
+    files = [*sorted(root.glob("requirements*.txt")), *code]
     for path in files:
         if path.is_file() and not SKIPPED & set(path.parts):
             digest.update(f"\0{path.relative_to(root).as_posix()}\0".encode())

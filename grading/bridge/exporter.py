@@ -74,7 +74,7 @@ class Run:
         self.limits, self.engine = limits, pool_of(jobs, allow_unsandboxed)
         self.exercises: dict[str, dict[str, Exercise]] = {}  # by assignment and notebook
         self.items: dict[tuple[str, str, str], HandIn] = {}
-        self.judged = False
+        self.judged, self.refusal = False, None  # type: bool, ValueError | None
         for folder, notebooks in autograde.assignments.items():
             student, assignment = who_and_what(self.folders, folder)
             for notebook in (Path(path).stem for path in notebooks):
@@ -100,8 +100,14 @@ class Run:
 
     def record(self, student: str, assignment: str, notebook: str) -> tuple[Exercise, Record]:
         """The record of one submission; the first time all of the run are judged."""
+        if self.refusal is not None:
+            raise self.refusal
         if not self.judged:
-            judge_all(self.course, list(self.items.values()), self.limits, self.engine)
+            try:
+                judge_all(self.course, list(self.items.values()), self.limits, self.engine)
+            except ValueError as problem:  # no sandbox, say: the workers would refuse for each student anew
+                self.refusal = problem
+                raise
             self.judged = True
         item = self.items[student, assignment, notebook]
         record = read_record(item.record(self.course))

@@ -29,6 +29,7 @@ from tests.hostile.world import LIMITS, World, forget
 
 TWIN = " (twin)"  # the other student who hands in the same
 PATIENCE = 120.0
+ATTEMPTS = 5
 LOCKED = 3  # the command's status when all is recorded and the gradebook could not be written
 # Where one of these is a step, everything is graded by the command, in a process that can be killed and has a status.
 BY_COMMAND = {"grade and kill", "kill while the gradebook is written", "lock gradebook"}
@@ -210,31 +211,29 @@ def _grade_again(stage: Stage) -> None:
 
 def _grade_and_kill(stage: Stage) -> None:
     """SIGKILL to the grader while the submission runs: the honest student before it has a record then, it has none."""
-    stage_one, mine = stage.record(stage.entries[0], CONTROLS[0]), stage.record(stage.entries[0])
+    first, mine = stage.record(stage.entries[0], CONTROLS[0]), stage.record(stage.entries[0])
     forget(stage.world, CONTROLS, stage.entries[0].case.exercise)
-    _kill_when(stage, lambda: stage_one.exists() and not mine.exists())
+    if not _kill_when(stage, lambda: first.exists() and not mine.exists(), lambda: False):
+        stage.faults.append("the grader ended before it could be killed")
     if mine.exists():
         stage.faults.append("the step came too late: the submission was already graded")
 
 
 def _kill_while_written(stage: Stage) -> None:
-    """SIGKILL to the grader while it writes; the file must be whole, in the old state or the new.
+    """SIGKILL to the grader once SQLite's journal is there; the file must be whole, in the old state or the new.
 
-    A reader of ours keeps it waiting between its first row and its last: the journal is there then, and stays.
+    The journal stays for a moment only, so where it was missed all is done again.
     """
     database = stage.world.course.database
     journals = [database.with_name(f"{database.name}{end}") for end in ("-journal", "-wal")]
-    mine = stage.record(stage.entries[0])
-    forget(stage.world, CONTROLS, stage.entries[0].case.exercise)
-    with contextlib.closing(sqlite3.connect(database, isolation_level=None)) as reader:
-
-        def is_writing() -> bool:
-            if mine.exists() and not reader.in_transaction:
-                reader.execute("BEGIN")
-                reader.execute("SELECT count(*) FROM grade").fetchone()
-            return reader.in_transaction and any(path.exists() for path in journals)
-
-        _kill_when(stage, is_writing)
+    mine, before = stage.record(stage.entries[0]), database.read_bytes()
+    for _ in range(ATTEMPTS):
+        database.write_bytes(before)
+        forget(stage.world, (*CONTROLS, stage.entries[0].student), stage.entries[0].case.exercise)
+        if _kill_when(stage, lambda: any(path.exists() for path in journals), mine.exists):
+            break
+    else:
+        stage.faults.append("the grader ended before it could be killed")
     with contextlib.closing(sqlite3.connect(database)) as book:
         if book.execute("PRAGMA integrity_check").fetchone() != ("ok",):
             stage.faults.append("the gradebook is damaged")
@@ -244,19 +243,21 @@ def _kill_while_written(stage: Stage) -> None:
             stage.faults.append(f"the gradebook holds half of the marks of a killed run: {found}")
 
 
-def _kill_when(stage: Stage, ready: Callable[[], bool]) -> None:
-    """Start the command and kill it, it alone, once something is so or it has ended."""
-    with subprocess.Popen(
-        command(stage.world, stage.unsandboxed), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
-    ) as running:
+def _kill_when(stage: Stage, ready: Callable[[], bool], soon: Callable[[], bool]) -> bool:
+    """Start the command and kill it, it alone, once something is so; whether that was before it ended. `soon`: it may
+    be so at any moment from now."""
+    order = command(stage.world, stage.unsandboxed)
+    with subprocess.Popen(order, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as running:
         end = time.monotonic() + PATIENCE
+        near = False
         while running.poll() is None and time.monotonic() < end:
             if ready():
                 os.kill(running.pid, signal.SIGKILL)
-                break
-            time.sleep(0.0005)
-        else:
-            stage.faults.append("the grader ended before it could be killed")
+                return True
+            near = near or soon()
+            time.sleep(0 if near else 0.005)
+        running.kill()
+    return False
 
 
 def _lock(stage: Stage) -> None:
