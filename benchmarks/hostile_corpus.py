@@ -182,7 +182,10 @@ def stock(case: Case, variant: Variant, first: Path, home: Path, seconds: float)
         if step.startswith("hand in"):
             work = variant.second if step == "hand in second" else variant.work
             assert work is not None
-            build(work, exercise, f"{student}-twin" if step == "hand in for another" else student, places(home))
+            twin = (
+                "" if step != "hand in for another" else f"-twin-{len(list((home / 'course' / 'submitted').iterdir()))}"
+            )
+            build(work, exercise, student + twin, places(home))
         elif step == "withdraw":
             clear(home / "course" / "submitted" / student)
         else:

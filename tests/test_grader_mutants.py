@@ -126,7 +126,8 @@ MUTANTS = (
         "submission/rebuilding.py",
         "        cells += _plan_cell(cell, texts.get(cell.id))\n",
         "        own = [one.source for one in submission.cells if one.mark == cell.id and cell.kind == 'test']\n"
-        "        cell = replace(cell, source=own[0], hidden_lines=()) if own else cell\n"
+        "        texted = {**vars(cell), 'source': own[0], 'hidden_lines': ()} if own else vars(cell)\n"
+        "        cell = type(cell)(**texted)\n"
         "        cells += _plan_cell(cell, texts.get(cell.id))\n",
         "cheating/edited_tests",
     ),
@@ -149,7 +150,8 @@ MUTANTS = (
                 "submission/rebuilding.py",
                 "        cells += _plan_cell(cell, texts.get(cell.id))\n",
                 "        own = [s.points for s in submission.cells if s.mark == cell.id and cell.kind == 'test']\n"
-                "        cells += _plan_cell(replace(cell, points=[cell.points, *own][-1]), texts.get(cell.id))\n",
+                "        cell = type(cell)(**{**vars(cell), 'points': [cell.points, *own][-1]})\n"
+                "        cells += _plan_cell(cell, texts.get(cell.id))\n",
             ),
         ),
         ("cheating/raised_points",),
@@ -274,13 +276,11 @@ MUTANTS = (
         "leaks/process_environment",
     ),
     mutant(
-        "the whole disk is shown",
-        "sandbox/bubblewrap.py",
-        '    return ("--ro-bind", path, path)\n',
-        '    return ("--ro-bind", "/", "/")\n',
-        "leaks/source_folder",
-        "cheating/stolen_solution",
-        quick=False,
+        "no sandbox at all",
+        "sandbox/levels.py",
+        '    return known if allow_unsandboxed else tuple(each for each in known if each != "none")\n',
+        '    return ("none",)\n',
+        "leaks/process_environment",
     ),
     Mutant(
         "one temporary folder for all",
@@ -291,6 +291,7 @@ MUTANTS = (
                 "",
             ),
             ("sandbox/namespaces.py", "    os.mkdir(FOLDER)\n", "    os.makedirs(FOLDER, exist_ok=True)\n"),
+            ("sandbox/entering.py", 'open(name, "xb") as to', 'open(name, "wb") as to'),
         ),
         ("cheating/leaves_word_for_others",),
     ),

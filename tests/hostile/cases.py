@@ -24,7 +24,7 @@ KINDS = ("notebook", "text", "folder", "pipe", "socket", "link", "hard link", "l
 STEPS = (
     "hand in",  # [work]
     "hand in second",  # [second], over what was there
-    "hand in for another",  # [work] once more, by another student
+    "hand in for another",  # [work] once more, by another student; by one more each time
     "withdraw",  # what was handed in is deleted
     "grade",
     "grade again",  # nothing changed: nothing is run

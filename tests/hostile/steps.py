@@ -63,8 +63,8 @@ class Entry:
     @property
     def students(self) -> tuple[str, ...]:
         """All who hand it in."""
-        both = "hand in for another" in self.variant.steps
-        return (self.student, f"{self.student}{TWIN}") if both else (self.student,)
+        more = self.variant.steps.count("hand in for another")
+        return (self.student, *(f"{self.student}{TWIN}{number or ''}" for number in range(more)))
 
     @property
     def text(self) -> str:
@@ -168,7 +168,9 @@ def _hand_in_second(stage: Stage, entry: Entry) -> None:
 
 
 def _hand_in_for_another(stage: Stage, entry: Entry) -> None:
-    build(entry.variant.work, entry.case.exercise, entry.students[1], stage.world.places)
+    """By the next of the others who has handed in nothing yet."""
+    another = next(one for one in entry.students if not (stage.world.course.submitted / one).exists())
+    build(entry.variant.work, entry.case.exercise, another, stage.world.places)
 
 
 def _withdraw(stage: Stage, entry: Entry) -> None:

@@ -17,7 +17,7 @@ from grading.record import record_path
 from grading.running.plan import Limits
 from tests.hostile.cases import CANARIES, CONTROLS, COURSE, Places, Work, build
 
-LIMITS = Limits(cell_seconds=8, test_seconds=2, total_seconds=20, memory=2 << 30)
+LIMITS = Limits(cell_seconds=8, test_seconds=2, total_seconds=20, memory=1 << 30)
 
 
 class Listener:
