@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import contextlib
+import itertools
 import json
 import math
 import os
@@ -18,12 +18,14 @@ from hypothesis import strategies as st
 
 from grading.running.caps import MAX_DEPTH, MAX_HEX, TooMuchError, check_parts
 from grading.running.channel import Channel
-from grading.running.clock import Clock, StudentStopped
+from grading.running.clock import Clock
 from grading.running.codec import Heap
+from grading.running.descriptions import NO_DATA
 from grading.running.explaining import Explainer
 from grading.running.plan import Limits, PlanCell
 from grading.running.session import Session
 from grading.running.standins import Class, Function, Instance
+from grading.running.stops import StudentStopped
 from grading.sandbox import Sandbox
 
 
@@ -354,77 +356,115 @@ UPDATES = st.lists(
     | JSON,
     max_size=3,
 )
-ANSWERS = st.fixed_dictionaries(
-    {},
-    optional={
-        "objects": UPDATES | JSON,
-        "names": st.dictionaries(st.sampled_from(["f", "abs"]), WIRES) | JSON,
-        "value": WIRES,
-        "raised": JSON | st.fixed_dictionaries({"family": st.lists(st.text(max_size=9)) | JSON, "argument": JSON}),
-        "ended": JSON,
-        "error": JSON,
-        "printed": JSON,
-        "done": JSON,
-    },
-)
+OBJECTS = st.just([]) | UPDATES
+RAISED = JSON | st.fixed_dictionaries({"family": st.lists(st.text(max_size=9)) | JSON, "argument": JSON})
+BEGINNINGS = st.fixed_dictionaries({"objects": OBJECTS, "names": st.dictionaries(st.sampled_from(["f", "abs"]), WIRES)})
+RESULTS = st.fixed_dictionaries({"objects": OBJECTS, "value": WIRES})
+ERRORS = st.fixed_dictionaries({"objects": OBJECTS, "raised": RAISED})
+ENDS = st.fixed_dictionaries({"ended": JSON, "n": st.sampled_from([1, 2])})
+ANSWERS = BEGINNINGS | RESULTS | ERRORS | ENDS | st.dictionaries(st.sampled_from(["objects", "names", "value"]), JSON)
 
 
 class Scripted:
-    """A student's process that says what it is told to: its answers lie in the socket before they are asked for."""
+    """A student's process that says what it is told to, an answer a request."""
 
     why = ""
 
-    def spawn(self, files: Sequence[str]) -> Scripted:
+    def __init__(self, answers: Sequence[Any]) -> None:
         self.connection, self.other = socket.socketpair()
         self.process = os.getpid()
+        self.answers = list(answers)
+
+    def spawn(self, files: Sequence[str]) -> Scripted:
         return self
 
     def kill(self, student: object) -> None:
         self.other.close()
 
-    def say(self, data: bytes) -> None:
-        with contextlib.suppress(OSError):
-            self.other.sendall(data)
-
-    def answer(self, number: int, answer: Any) -> None:
-        if isinstance(answer, dict) and "n" not in answer:
-            answer = {**answer, "n": number}
+    def answer(self, number: int) -> None:
+        if not self.answers:
+            self.other.close()
+            return
+        answer = self.answers.pop(0)
+        if isinstance(answer, dict):
+            answer = {"n": number, **answer}
         data = json.dumps(answer).encode()
-        self.say(len(data).to_bytes(4, "big") + data)
+        self.other.sendall(len(data).to_bytes(4, "big") + data)
+
+
+class Answered(Channel):
+    """A channel whose other end answers at once, in the same thread."""
+
+    student: Scripted
+
+    def _send(self, message: dict[str, Any]) -> None:
+        super()._send(message)
+        self.student.answer(self.number)
 
 
 FUNCTION = {"h": {"number": 3, "kind": "function", "name": "f"}}
 
 
-@settings(max_examples=300, deadline=None)
-@given(st.lists(ANSWERS | JSON, min_size=1, max_size=3), st.booleans())
-def test_whatever_the_process_says_a_test_ends_in_an_exception_of_its_own_kind(answers: list[Any], honest: bool):
-    student = Scripted()
+def scripted(answers: Sequence[Any]) -> Session:
+    student = Scripted(answers)
     session = Session(student, Limits(cell_seconds=2, test_seconds=2, total_seconds=4))
-    student.spawn(())
     session.student = student
-    session.channel = Channel(student.connection, session.clock, student.process, 1 << 20)
+    session.channel = Answered(student.connection, session.clock, student.process, 1 << 20)
+    session.channel.student = student
+    return session
+
+
+def use(found: Any) -> None:
+    """What a test might do with what it got."""
+    if callable(found):
+        found = found(1, [2])
+    if isinstance(found, Instance):
+        str(found)
+        _ = found == [1, 2], found == 3
+        len(found)
+        list(itertools.islice(found, 3))
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.booleans(), st.lists(ANSWERS | JSON, min_size=1, max_size=4))
+def test_whatever_the_process_says_a_test_ends_in_an_exception_of_its_own_kind(honest: bool, answers: list[Any]):
+    session = scripted([{"objects": [], "names": {"f": FUNCTION}}, *answers] if honest else answers)
+    raised: BaseException | None = None
+    found: dict[str, Any] = {}
     try:
-        if honest:
-            student.answer(1, {"objects": [], "names": {"f": FUNCTION}})
-        for number, answer in enumerate(answers, 2 if honest else 1):
-            student.answer(number, answer)
-        student.other.shutdown(socket.SHUT_WR)
-        found: dict[str, Any] = {}
-        raised: BaseException | None = None
-        try:
-            found = session.begin_test(["f"])
-            if callable(found.get("f")):
-                found["f"](1, [2])
-        except (Exception, StudentStopped) as problem:
-            raised = problem
-        assert raised is None or isinstance(raised, StudentStopped) or "student_error" in raised.__dict__, repr(raised)
-        assert found.keys() <= {"f"}
-        session.end_test()
-        assert session.stopped is None or session.stopped.status in ("crash", "timeout", "suspicious")
-    finally:
-        session.close()
-        student.other.close()
+        found = session.begin_test(["f"])
+        use(found.get("f"))
+    except (Exception, StudentStopped) as problem:
+        raised = problem
+    known = raised is None or isinstance(raised, StudentStopped) or "student_error" in raised.__dict__
+    assert known or str(raised) == NO_DATA, repr(raised)
+    assert found.keys() <= {"f"}
+    session.end_test()
+    assert session.stopped is None or session.stopped.status in ("crash", "timeout", "suspicious")
+    session.close()
+
+
+@settings(max_examples=200, deadline=None)
+@given(JSON | st.dictionaries(st.sampled_from(["done", "error", "printed", "n"]), JSON))
+def test_whatever_the_process_says_of_a_cell_is_taken(answer: Any):
+    session = scripted([answer])
+    ran = session.run_cell("cell", "x")
+    error = Explainer([PlanCell("answer", "cell", "x")], []).of_cell(
+        PlanCell("answer", "cell", "x"), ran.get("error"), session.lost.get("cell")
+    )
+    assert error is None or isinstance(error.text, str)
+    assert "cell" in session.lost or "done" in ran
+    session.close()
+
+
+def test_second_answer_is_noticed_at_once():
+    session = scripted([])
+    data = json.dumps({"n": 1, "done": True}).encode()
+    frame = len(data).to_bytes(4, "big") + data
+    session.channel.student.answer = lambda number: session.channel.student.other.sendall(frame * 2)
+    session.run_cell("cell", "x")
+    assert session.lost["cell"].status == "suspicious"
+    session.close()
 
 
 @settings(max_examples=100, deadline=None)

@@ -16,13 +16,12 @@ import time
 from typing import Any
 
 from grading.running.caps import TooMuchError, check_parts
-from grading.running.clock import Clock, StudentStopped
+from grading.running.clock import Clock
+from grading.running.stops import ENDED, TOO_MUCH, UNASKED, StudentStopped
 
+PART = 1 << 16  # bytes to read at once; room for more is dear to ask for
 SHORT = 200  # bytes of a frame that tells of an end
 MOMENT = 1.0  # seconds for the rest of such a frame
-UNASKED = "The grader received an answer that it had not asked for; a person will look at this."
-ENDED = "the Python process ended"
-TOO_MUCH = "the answer gave back more data than a test can take"
 
 
 class Channel:
@@ -112,7 +111,7 @@ class Channel:
         del self.arrived[:size]
         try:
             check_parts(data)
-            message = json.loads(data)
+            message = json.loads(data.decode())
         except (TooMuchError, MemoryError):
             raise StudentStopped("crash", TOO_MUCH) from None
         except (ValueError, RecursionError):
@@ -131,7 +130,7 @@ class Channel:
 
     def _more(self) -> None:
         try:
-            part = self.connection.recv(1 << 20)
+            part = self.connection.recv(max(PART, min(self._missing(), 1 << 20)))
         except BlockingIOError:
             return
         except OSError:

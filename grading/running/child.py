@@ -24,8 +24,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
 
+from grading.running.known import Known
 from grading.running.plan import Plan
-from grading.running.proctor import Known, Proctor
+from grading.running.proctor import Proctor
 from grading.sandbox import system
 
 MEMORY = 2 << 30  # bytes beyond what the grading process had at the fork

@@ -1,24 +1,14 @@
-"""The time that a submission has, and what is raised when it, or the student's process, comes to an end."""
+"""The time that a submission has: for the cell or test at hand, and in all."""
 
 from __future__ import annotations
 
 import time
-from typing import Literal
 
 from grading.running.plan import Limits
 from grading.running.processes import processor_seconds
+from grading.running.stops import StudentStopped
 
 PATIENCE = 4  # a process that waits for a busy machine gets so many times its budget
-Stop = Literal["timeout", "crash", "suspicious"]
-
-
-class StudentStopped(BaseException):
-    """The student's process hung, died, or spoke out of turn; no test can swallow it with `except Exception`."""
-
-    def __init__(self, status: Stop, text: str) -> None:
-        super().__init__(text)
-        self.status: Stop = status
-        self.text = text
 
 
 class Clock:

@@ -13,20 +13,17 @@ Left out: sharing between two arrays sent as arguments, object arrays' identity,
 
 from __future__ import annotations
 
-import base64
-import builtins
 import operator
 import sys
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from grading.running import arrays, containers
-from grading.running.caps import MAX_DEPTH, MAX_HANDLES, MAX_OBJECTS, TooMuchError, big_int, short_range, whole
+from grading.running import arrays, containers, forms
+from grading.running.caps import MAX_DEPTH, MAX_HANDLES, MAX_OBJECTS, TooMuchError, whole
+from grading.running.forms import BIG, Wire
 
-Wire = Any  # what json.loads gives: None, bool, int, float, str, or a dict with one short key
 Update = list[Any]  # [number, kind, ...contents]
 
-BIG = 1 << 62
 ATOMS = frozenset((type(None), bool, str, float))  # what JSON has, small whole numbers aside
 CONTAINERS = frozenset((list, dict, set))
 
@@ -61,30 +58,14 @@ class Heap:
             return value if -BIG < value < BIG else {"i": hex(value)}
         if kind in CONTAINERS:
             return {"r": self._number(value)}
-        if value is Ellipsis:
-            return {"e": 0}
         if id(value) in self.stand_in_numbers:
             return {"own": self.stand_in_numbers[id(value)]}
         if isinstance(value, tuple):
             return {"t": self.pack_all(tuple.__iter__(value))}
         if isinstance(value, frozenset):
             return {"f": self.pack_all(frozenset.__iter__(value))}
-        if isinstance(value, range):
-            return {"g": [value.start, value.stop, value.step]}
-        if kind is complex:
-            return {"c": [value.real, value.imag]}
-        if arrays.is_scalar(value):
-            return {"n": arrays.pack_scalar(value)}
-        if isinstance(value, bytes):
-            return {"b": base64.b64encode(value).decode()}
-        if isinstance(value, str):
-            return str.__str__(value)
-        if isinstance(value, int):
-            return self.pack(int.__int__(value))
-        if isinstance(value, float):
-            return float.__float__(value)
-        if isinstance(value, type) and vars(builtins).get(kind_name := str(getattr(value, "__name__", ""))) is value:
-            return {"y": kind_name}
+        if (form := forms.pack(value)) is not None:
+            return form
         if isinstance(value, (list, dict, set)) or arrays.is_array(value):
             return {"r": self._number(value)}
         return {"h": self._handle(value)}
@@ -113,28 +94,11 @@ class Heap:
                 return tuple(self.unpack_all(body, depth + 1))
             case "f":
                 return frozenset(self.unpack_all(body, depth + 1))
-            case "i":
-                return big_int(body)
-            case "g":
-                return short_range(body)
-            case "b":
-                return base64.b64decode(body)
-            case "c":
-                return complex(*body)
-            case "e":
-                return Ellipsis
-            case "n":
-                return arrays.unpack_scalar(body)
-            case "y":
-                found = getattr(builtins, body)
-                if not isinstance(found, type):
-                    raise ValueError(f"type: {body!r} is no built-in type")
-                return found
             case "own":
                 return self.handles[body]
             case "h":
                 return self._stand_in(body)
-        raise ValueError(f"unknown wire form {key!r}"[:100])
+        return forms.unpack(key, body)
 
     def unpack_all(self, wires: Any, depth: int = 0) -> list[Any]:
         """The values of several wire forms."""

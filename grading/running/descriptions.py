@@ -10,7 +10,7 @@ import contextlib
 import inspect
 from typing import Any
 
-from grading.running.clock import StudentStopped
+from grading.running.stops import StudentStopped
 
 NO_DATA = "the answer gave back an object of its own kind where plain data was wanted"
 MAX_NAME = 200

@@ -16,10 +16,10 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
-from grading.running.clock import StudentStopped
 from grading.running.plan import PlanCell
 from grading.running.preparing import Code, prepared_setup
 from grading.running.session import Session
+from grading.running.stops import StudentStopped
 
 BUILTINS = frozenset(dir(builtins))
 

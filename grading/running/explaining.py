@@ -12,9 +12,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from grading.running.channel import UNASKED
-from grading.running.clock import StudentStopped
 from grading.running.plan import CellError, Line, PlanCell, Status, TestRun
+from grading.running.stops import UNASKED, StudentStopped
 from grading.syntax import function_at, parse, top_level_names
 
 MAX_TEXT = 2_000

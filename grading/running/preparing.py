@@ -31,6 +31,11 @@ class Code:
     modules: frozenset[str]
     pieces: tuple[Code, ...] = ()
 
+    @property
+    def values(self) -> frozenset[str]:
+        """What it defines and no definition or import of its does."""
+        return self.bound.difference(*(piece.bound for piece in self.pieces))
+
 
 @dataclass(frozen=True)
 class Test:

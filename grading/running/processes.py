@@ -1,10 +1,9 @@
-"""What the system says of processes: their processor time, how they ended. From Linux's /proc."""
+"""The processor time of processes, from Linux's /proc."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-import signal
 
 TICKS = os.sysconf("SC_CLK_TCK")
 
@@ -24,14 +23,6 @@ def processor_seconds(process: int) -> tuple[float, bool]:
             runnable |= fields[0] in (b"R", b"D")
             todo += map(int, _read(f"/proc/{pid}/task/{pid}/children").split())
     return total / TICKS, runnable
-
-
-def how_it_ended(code: int) -> str:
-    """Words for an exit status: 3 -> "it ended the Python process (exit status 3)"."""
-    if code < 0:
-        names = {int(known): known.name for known in signal.Signals}
-        return f"the Python process was ended by signal {-code} ({names.get(-code, 'unnamed')})"
-    return f"it ended the Python process (exit status {code})"
 
 
 def _read(path: str) -> bytes:

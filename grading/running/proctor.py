@@ -10,38 +10,21 @@ cells, each against a fork of the student's process.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from time import monotonic
 from typing import Any
 
-from grading.running.clock import Clock, StudentStopped
+from grading.running.clock import Clock
 from grading.running.desk import Desk
-from grading.running.explaining import STOPS, Explainer, failed, stop_text
+from grading.running.explaining import Explainer, failed, stop_text
+from grading.running.known import Known, lost
 from grading.running.plan import CellRun, Plan, PlanCell, TestRun
 from grading.running.preparing import Code, prepared, prepared_setup
 from grading.running.sealing import points_for, sealed
 from grading.running.session import Session, Students
+from grading.running.stops import StudentStopped
 
 MAX_PRINTED = 8_000
-
-
-@dataclass
-class Known:
-    """What is known of a submission so far: cells and tests of the first run, tests of the second; seconds that are
-    left of all, and whether a test has used up its own."""
-
-    left: float
-    was_late: bool = False
-    cells: dict[str, CellRun] = field(default_factory=dict)
-    visible: dict[str, TestRun] = field(default_factory=dict)
-    whole: dict[str, TestRun] = field(default_factory=dict)
-
-    def outcome(self, cell: PlanCell) -> TestRun | None:
-        """What a test gets, once that is known."""
-        if cell.id in self.whole:
-            return self.whole[cell.id]
-        seen = self.visible.get(cell.id)
-        return None if seen is not None and seen.status == "ok" and cell.hidden_lines else seen
 
 
 class Proctor:
@@ -69,7 +52,7 @@ class Proctor:
         try:
             for cell in self._up_to([cell for cell in self.tests if cell.id not in known.visible]):
                 if cell.kind != "test":
-                    if not _lost(known.cells.get(cell.id)):
+                    if not lost(known.cells.get(cell.id)):
                         known.cells[cell.id] = self._run_cell(session, cell)
                         self._tell({"cell": asdict(known.cells[cell.id])})
                     if cell.kind == "setup":
@@ -77,7 +60,7 @@ class Proctor:
                 elif cell.id in known.visible:
                     _keep(desk, prepared(cell).visible)
                 else:
-                    self._tell({"begins": cell.id, "whole": False})
+                    self._tell({"begins": cell.id})
                     began = monotonic()
                     ran = self._visible(desk, cell)
                     known.visible[cell.id] = replace(ran, seconds=round(monotonic() - began, 4))
@@ -96,15 +79,14 @@ class Proctor:
         try:
             for cell in self._up_to([cell for cell in self.tests if cell.id in due]):
                 if cell.kind != "test":
-                    if not _lost(known.cells.get(cell.id)):
+                    if not lost(known.cells.get(cell.id)):
                         differs |= self._ends_otherwise(session, cell)
                     if cell.kind == "setup":
                         desk.run_setup(cell)
                 elif cell.id in due or cell.id in helping:
                     test = prepared(cell)
                     assert test.whole is not None  # one that is no Python is known since the first run
-                    if cell.id in due:
-                        self._tell({"begins": cell.id, "whole": True})
+                    self._tell({"begins": cell.id})
                     outcome = desk.run_test(test.whole, self._numpy(test.whole))
                     if cell.id in due:
                         seconds = known.visible[cell.id].seconds  # those of this run may tell what the student heard
@@ -148,10 +130,11 @@ class Proctor:
         return error is not None and (before is None or before.error is None or before.error.type != error.type)
 
     def _helping(self, due: set[str]) -> set[str]:
-        """Tests that are not due and yet are run, because a later one that is run uses a value they make.
+        """Tests that passed, and are run again because a later one that is due uses a value they make.
 
-        Definitions and imports of the others are kept anyway.
+        Definitions and imports of all others are kept anyway.
         """
+        passed = {name for name, ran in self.known.visible.items() if ran.status == "ok"} - due
         helping: set[str] = set()
         for index, cell in reversed(list(enumerate(self.tests))):
             code = prepared(cell).whole
@@ -160,8 +143,7 @@ class Proctor:
             missing = code.used - code.bound - set(self.plan.names)
             for earlier in self.tests[:index]:
                 made = prepared(earlier).whole
-                defined = {name for piece in made.pieces for name in piece.bound} if made is not None else set()
-                if made is not None and earlier.id not in due and missing & (made.bound - defined):
+                if made is not None and earlier.id in passed and missing & made.values:
                     helping.add(earlier.id)
         return helping
 
@@ -191,18 +173,13 @@ class Proctor:
     def _session(self) -> Session:
         session = Session(self.students, self.plan.limits, self.plan.files, self.plan.names, self.clock)
         for name, ran in self.known.cells.items():
-            if (error := ran.error) is not None and _lost(ran):
+            if (error := ran.error) is not None and lost(ran):
                 session.lost[name] = StudentStopped(error.type, error.text)  # type: ignore[arg-type]
         return session
 
     def _tell(self, event: dict[str, Any]) -> None:
         left = max(0.0, self.clock.ends - monotonic())
         self.tell_runner({**event, "left": left, "late": self.clock.was_late})
-
-
-def _lost(ran: CellRun | None) -> bool:
-    """Whether a cell ended or hung the student's process, so that it is not run again."""
-    return ran is not None and ran.error is not None and ran.error.type in STOPS
 
 
 def _keep(desk: Desk, code: Code | None) -> None:

@@ -7,8 +7,6 @@ student's runs in this process, and no test either.
 
 from __future__ import annotations
 
-import contextlib
-import importlib
 import json
 import os
 import select
@@ -19,21 +17,19 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from grading.running.child import judge
 from grading.running.clock import PATIENCE
 from grading.running.explaining import failed
+from grading.running.known import Known
+from grading.running.loading import import_all, prepare
 from grading.running.plan import Limits, Plan, PlanCell, Run, TestRun, cell_run_from_json, test_run_from_json
-from grading.running.preparing import prepared, prepared_setup
-from grading.running.proctor import Known
 from grading.running.sealing import CHECK_TOO_LONG
 from grading.sandbox import Sandbox, Student
 
 MAX_FAULT = 4_000
 SPARE_SECONDS = 60.0  # for what is not the student's time: spawning, a busy machine
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 @dataclass
@@ -59,8 +55,7 @@ class Runner:
         self.limits = limits
         self.sandbox = Sandbox(preload, limits, allow_unsandboxed)
         self.student: Student | None = None
-        self.tried: set[str] = set()
-        self._import(preload)
+        import_all(preload)
 
     def __enter__(self) -> Runner:
         return self
@@ -75,7 +70,7 @@ class Runner:
     def run(self, plan: Plan) -> Run:
         """Run a plan. Every test of the plan has an entry in the result, also when the judging process dies."""
         tests = [cell for cell in plan.cells if cell.kind == "test"]
-        self._prepare(plan)
+        prepare(plan)
         known = Known(plan.limits.total_seconds)
         seconds = plan.limits.test_seconds
         fault = ""
@@ -172,38 +167,6 @@ class Runner:
             return
         socket.send_fds(link, [json.dumps({"process": student.process}).encode()], [student.connection.fileno()])
         student.connection.close()
-
-    def _prepare(self, plan: Plan) -> None:
-        """Compile the instructor's cells and import what they do, so that no judging process has to."""
-        modules: set[str] = set()
-        for cell in plan.cells:
-            if cell.kind == "test" and (whole := prepared(cell).whole) is not None:
-                modules |= whole.modules
-            elif cell.kind == "setup":
-                modules.update(*(code.modules for code in prepared_setup(cell)))
-        self._import(modules - {Path(file).stem for file in plan.files})
-
-    def _import(self, modules: Sequence[str] | set[str]) -> None:
-        """Import modules that are installed. One that cannot be imported is a test's to report."""
-        for name in sorted(set(modules) - self.tried):
-            self.tried.add(name)
-            with one_thread(), contextlib.suppress(Exception):
-                importlib.import_module(name)
-
-
-@contextlib.contextmanager
-def one_thread() -> Iterator[None]:
-    """Libraries that are loaded meanwhile start no threads: a process with threads forks badly."""
-    before = {name: os.environ.get(name) for name in THREADS}
-    os.environ.update(dict.fromkeys(THREADS, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                os.environ.pop(name, None)
-            else:
-                os.environ[name] = value
 
 
 def run(plan: Plan, allow_unsandboxed: bool = False) -> Run:

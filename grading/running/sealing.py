@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from grading.running.channel import UNASKED
-from grading.running.clock import StudentStopped
 from grading.running.desk import Outcome
 from grading.running.explaining import Explainer, failed, student_family, test_lines
 from grading.running.plan import PlanCell, TestRun
 from grading.running.preparing import prepared
+from grading.running.stops import UNASKED, StudentStopped
 
 COMMON = (
     "ArithmeticError",

@@ -12,14 +12,13 @@ import time
 from collections.abc import Collection, Sequence
 from typing import Any, Protocol
 
-from grading.running.caps import TooMuchError
-from grading.running.channel import ENDED, TOO_MUCH, Channel
-from grading.running.clock import Clock, StudentStopped
+from grading.running.channel import Channel
+from grading.running.clock import Clock
 from grading.running.codec import Heap
 from grading.running.descriptions import exception_from
 from grading.running.plan import Limits
-from grading.running.processes import how_it_ended
 from grading.running.standins import Class, Function, Handle, stand_in
+from grading.running.stops import ENDED, StudentStopped, end_of_fork, named, no_data
 
 END_SECONDS = 10
 RESTARTS = 3
@@ -83,7 +82,7 @@ class Session:
             if "done" not in answer:
                 raise StudentStopped("crash", "the cell ended the Python process")
         except StudentStopped as stop:
-            self.lost[name] = _named(stop, self.close())
+            self.lost[name] = named(stop, self.close())
             return {"error": None, "printed": ""}
         self.ran.append((name, source))
         return answer
@@ -102,13 +101,13 @@ class Session:
             self._begin(test=True)
             answer = self._exchange({"op": "test", "names": names, "numpy": numpy})
             if "ended" in answer:
-                raise StudentStopped("crash", _end_of(answer))
+                raise StudentStopped("crash", end_of_fork(answer))
             self.heap.apply(answer["objects"])
             found = {str(name): self.heap.unpack(wire) for name, wire in answer["names"].items() if name in names}
         except StudentStopped as stop:
             raise self._stop(stop) from None
         except Exception as problem:
-            raise self._stop(_no_data(problem)) from None
+            raise self._stop(no_data(problem)) from None
         for name in self.names & found.keys():
             if isinstance(found[name], Class | Function):
                 found[name].asked_for()
@@ -141,7 +140,7 @@ class Session:
         try:
             answer = self._exchange({**message, "objects": self.heap.updates(), "drop": dropped})
             if "ended" in answer:  # the fork that served this test is gone, and the process it came from is ready
-                self.stopped = StudentStopped("crash", _end_of(answer))
+                self.stopped = StudentStopped("crash", end_of_fork(answer))
                 raise self.stopped
         except StudentStopped as stop:
             raise (stop if stop is self.stopped else self._stop(stop)) from None
@@ -151,7 +150,7 @@ class Session:
                 return self.heap.unpack(answer["value"])
             error, problem = answer["raised"], exception_from(answer["raised"])
         except Exception as broken:
-            raise self._stop(_no_data(broken)) from None
+            raise self._stop(no_data(broken)) from None
         if isinstance(problem, StudentStopped):
             self.end_test()
             self.stopped = self.stopped or problem
@@ -177,7 +176,7 @@ class Session:
 
     def _stop(self, stop: StudentStopped) -> StudentStopped:
         """Remember why the test cannot go on, and end the process."""
-        self.stopped = _named(stop, self.close())
+        self.stopped = named(stop, self.close())
         return self.stopped
 
     def _start(self) -> None:
@@ -201,22 +200,3 @@ class Session:
         if self.student is None:
             raise StudentStopped("crash", ENDED)
         return self.channel.exchange(message)
-
-
-def _end_of(answer: dict[str, Any]) -> str:
-    """How a fork says that it ended: {"ended": 3} -> "it ended the Python process (exit status 3)"."""
-    code = answer["ended"]
-    return how_it_ended(code) if type(code) is int and abs(code) < 256 else ENDED
-
-
-def _named(stop: StudentStopped, why: str) -> StudentStopped:
-    """A crash by the name of the limit that caused it."""
-    words = {"memory": "it used more memory than it may", "disk": "it wrote more to its files than it may"}
-    return StudentStopped("crash", words[why]) if stop.status == "crash" and why in words else stop
-
-
-def _no_data(problem: Exception) -> StudentStopped:
-    """What to make of an answer that no stand-in and no value can be made of."""
-    if isinstance(problem, TooMuchError | MemoryError):
-        return StudentStopped("crash", TOO_MUCH)
-    return StudentStopped("crash", f"the answer sent no data ({type(problem).__name__})")
