@@ -7,10 +7,12 @@ nothing. Nothing is displayed and nobody can be asked.
 from __future__ import annotations
 
 import ast
-import asyncio
 import inspect
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import asyncio
 
 RUN = ("time", "timeit", "capture", "prun", "snakeviz", "memit", "mprun", "lprun")
 FLAGS = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
@@ -77,6 +79,8 @@ class Loop:
         code = compile(source, file, "exec", flags=FLAGS, dont_inherit=True)
         if code.co_flags & inspect.CO_COROUTINE:
             waiting = eval(code, space)  # the student's own code, in the student's own process
+            import asyncio  # few cells wait, and what it brings along makes every fork dearer
+
             if self.loop is None:
                 self.loop = asyncio.new_event_loop()
                 asyncio.set_event_loop(self.loop)

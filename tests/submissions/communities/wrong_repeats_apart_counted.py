@@ -3,6 +3,7 @@
 Fails: test-entity_graph-repeats, test-entity_graph-oracle
 """
 
+
 def entity_graph(chunk_entities):
     counts = {}
     for chunk in chunk_entities:
