@@ -224,7 +224,9 @@ def test_total_time_covers_all_lives_of_the_judge(runner: Runner):
     limits = Limits(cell_seconds=3, test_seconds=3, total_seconds=3)
     dies = "import os\nos.kill(os.getpid(), 9)"
     work = answer("import time\ntime.sleep(1.2)\ndef f(): return 1")
-    outcome = runner.run(plan(work, check(dies, "a"), check(dies, "b"), check(dies, "c"), check(dies, "d"), limits=limits))
+    outcome = runner.run(
+        plan(work, check(dies, "a"), check(dies, "b"), check(dies, "c"), check(dies, "d"), limits=limits)
+    )
     assert [test.status for test in outcome.tests] == ["crash", "crash", "timeout", "timeout"]
 
 
