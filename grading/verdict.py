@@ -149,7 +149,7 @@ def what_stopped(cell: CellRun) -> str:
         return ""
     last = error.lines[-1] if error.lines else None
     where = place(cell.id) if last is None else f"{place(last.cell)}, line {last.line}"
-    if error.type in ("timeout", "crash"):
+    if error.type in ("timeout", "crash", "suspicious"):
         return f"Stopped in {where}: {error.text}."
     text = [f"{error.type} in {where}{f': {error.text}' if error.text else ''}"]
     if error.type in SYNTAX_ERRORS and last is not None:

@@ -129,9 +129,12 @@ class Worker:
                 answer = {"raised": report(problem, self.sources)}
             try:
                 answer["objects"] = heap.updates()
-            except RecursionError as problem:
+            except (RecursionError, MemoryError, ValueError) as problem:  # what it holds is too deep, or too much
                 answer = {"raised": report(problem, self.sources), "objects": []}
-            self.wire.write({"n": message["n"], **answer})
+            try:
+                self.wire.write({"n": message["n"], **answer})
+            except (RecursionError, MemoryError, ValueError) as problem:  # before a byte of it has gone
+                self.wire.write({"n": message["n"], "raised": report(problem, self.sources), "objects": []})
 
     def perform(self, heap: Heap, message: dict[str, Any]) -> Any:
         """One operation of a test on something that the student's code defined or gave back."""
