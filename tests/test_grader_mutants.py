@@ -54,7 +54,7 @@ MUTANTS = (
     ),
     mutant(
         "hidden parts are skipped",
-        "running/proctor.py",
+        "running/known.py",
         'return None if seen is not None and seen.status == "ok" and cell.hidden_lines else seen',
         "return seen",
         "cheating/hard_coded_examples",
@@ -401,7 +401,7 @@ def changed(one: Mutant, grader: Path) -> None:
 def results(names: tuple[str, ...], one: Mutant | None = None) -> list[Result]:
     """What the grader, or a mutant of it, makes of some cases. A sandbox that no longer holds is a fault of each."""
     try:
-        return launch(names, change=None if one is None else lambda grader: changed(one, grader), pin=False)
+        return launch(names, change=None if one is None else lambda grader: changed(one, grader), pin=False, fresh=True)
     except NoSandboxError as problem:
         if one is None:
             if os.environ.get("RAGKIT_REQUIRE_ALL") == "1" or os.environ.get("RAGKIT_FULL") == "1":

@@ -492,7 +492,7 @@ def test_label_on_the_answer_to_another_question_earns_nothing_twice(exercise: E
 
 
 def test_place_tells_what_a_broken_cell_was_meant_for(exercise: Exercise):
-    cells = solved({"total": "def total(numbers:\n    retrun 1", "Box": "class Box(:"})
+    cells = solved({"total": "def total(numbers:\n    return 1", "Box": "class Box(:"})
     cells[2]["metadata"] = cells[5]["metadata"] = {}
     found = match_answers(exercise, read_cells(cells).cells)
     assert found.chosen == {"total": 2, "Box": 5}

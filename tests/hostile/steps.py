@@ -114,8 +114,9 @@ class Stage:
         self.faults += [f"left {name}" for name in watching.planted(names, watching.shared_names(), texts)]
         if "change source" not in self.entries[0].variant.steps:
             after = watching.rows(database, own)
-            self.faults += [f"other rows of the gradebook's {table}" for table in after if after[table] != rows[table]]
-            self.faults += [f"the gradebook's {table} is gone" for table in rows.keys() - after.keys()]
+            self.faults += [
+                f"other rows of the gradebook's {table}" for table in rows if after.get(table) != rows[table]
+            ]
 
     def grade(self) -> None:
         """Grade the class; honest students are judged again beside the others."""

@@ -137,7 +137,9 @@ def left_over(but: Collection[tuple[int, str]], patience: float = 3.0) -> list[s
 
 
 def rows(database: Path, without: Collection[str] = ()) -> dict[str, list[Row]]:
-    """Every table of the gradebook, times aside, without what belongs to these students."""
+    """Every table of the gradebook, times aside, without what belongs to these students; none before there is one."""
+    if not database.exists():
+        return {}
     with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as book:
         book.row_factory = sqlite3.Row
         tables = [row["name"] for row in book.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
@@ -175,6 +177,8 @@ def score(database: Path, student: str, exercise: str) -> float | None:
         JOIN submitted_notebook ON submitted_notebook.assignment_id = mine.id
         JOIN grade ON grade.notebook_id = submitted_notebook.id
         WHERE mine.student_id = ? AND assignment.name = ?"""
+    if not database.exists():
+        return None
     with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as book:
         found: float | None = book.execute(query, (student, exercise)).fetchone()[0]
     return found
