@@ -784,3 +784,27 @@ def test_a_spawn_is_cheap(plain: Sandbox) -> None:
         cell(student, "x = 1")
         plain.kill(student)
     assert (used() - before) / 20 < 0.08
+
+
+@pytest.mark.parametrize("level", ["bubblewrap", "namespaces"])
+def test_python_may_stand_below_tmp(level: str) -> None:
+    below = Path(tempfile.mkdtemp(dir="/tmp", prefix="environment-"))
+    script = f"""
+import sys
+sys.path.insert(0, {str(Path(__file__).resolve().parents[1])!r})
+from grading.running.plan import Limits
+from grading.sandbox import Sandbox, SandboxError, self_test
+try:
+    with Sandbox((), Limits(), level={level!r}) as box:
+        print(self_test(box), len(box.spawn().connection.getsockname()))
+except SandboxError as problem:
+    print("none:", problem)
+"""
+    try:
+        subprocess.run([sys.executable, "-m", "venv", "--without-pip", below / "venv"], check=True)
+        python = below / "venv" / "bin" / "python"
+        done = subprocess.run([python, "-c", script], capture_output=True, text=True, check=False)
+        usual = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
+        assert done.stdout.startswith("()" if usual.stdout.startswith("()") else "none:"), done.stdout + done.stderr
+    finally:
+        shutil.rmtree(below)

@@ -30,13 +30,13 @@ def command(bwrap: str, shown: Iterable[str], modules: str, disk: int, change_us
     else:
         words += ["--unshare-user", "--cap-drop", "ALL"]
     words += ["--new-session", "--as-pid-1", "--hostname", "sandbox"]
+    words += ["--perms", "1777", "--size", str(disk), "--tmpfs", "/tmp"]  # first: Python itself may stand below it
     words += [word for path in _above(shown) for word in ("--dir", path)]  # else their owner alone could enter them
     words += [word for path in shown for word in _show(path)]
     words += [word for path in hidden(shown) for word in ("--tmpfs", path, "--remount-ro", path)]
     words += ["--ro-bind", modules, INSIDE, "--proc", "/proc", "--dev", "/dev"]
     words += ["--perms", "1777", "--size", str(disk // 4 + 4096), "--tmpfs", "/dev/shm", "--remount-ro", "/dev"]
-    words += ["--perms", "1777", "--size", str(disk), "--tmpfs", "/tmp", "--chdir", "/tmp", "--remount-ro", "/", "--"]
-    return words
+    return [*words, "--chdir", "/tmp", "--remount-ro", "/", "--"]
 
 
 def _above(paths: Iterable[str]) -> list[str]:

@@ -46,7 +46,7 @@ def fork_student(cage: Cage, channel: socket.socket, request: dict[str, Any], de
         try:
             signal.pthread_sigmask(signal.SIG_SETMASK, ())
             if cage.nested:
-                namespaces.enter_inner(uid, gid, cage.limits.disk)
+                namespaces.enter_inner(uid, gid, cage.limits.disk, cage.readable)
             _settle(cage, channel, request, descriptors)
         except Exception as problem:
             with contextlib.suppress(OSError):

@@ -61,9 +61,10 @@ def _cage(told: dict[str, Any]) -> Cage:
     code = seccomp.program(strict, signals=not strict or landlock.version() >= landlock.SIGNALS_SINCE)
     if strict and (landlock.version() == 0 or code is None):
         raise OSError("the kernel has no Landlock, or the filter of system calls does not know this machine")
+    may_nest = level in ("bubblewrap", "namespaces") and told["nest"]
     return Cage(
         level=level,
-        nested=level in ("bubblewrap", "namespaces") and told["nest"] and _can_nest(told["limits"]["disk"]),
+        nested=may_nest and _can_nest(told["limits"]["disk"], told["shown"]),
         limits=Limits(**told["limits"]),
         readable=tuple(told["shown"]),
         filter=code,
@@ -80,7 +81,7 @@ def _preload(names: list[str]) -> None:
     gc.freeze()  # the collector of a fork then does not write to, and so copy, what all forks share
 
 
-def _can_nest(disk: int) -> bool:
+def _can_nest(disk: int, shown: list[str]) -> bool:
     """Whether a fork can make the inner layer here."""
     uid, gid = os.getuid(), os.getgid()
     try:
@@ -90,7 +91,7 @@ def _can_nest(disk: int) -> bool:
     if child == 0:
         code = 1
         try:
-            namespaces.enter_inner(uid, gid, disk)
+            namespaces.enter_inner(uid, gid, disk, shown)
             code = 0
         finally:
             os._exit(code)

@@ -40,6 +40,9 @@ def enter_outer(shown: Iterable[str], covered: Iterable[str], modules: str, disk
     opened = {to: os.open(path, os.O_PATH | os.O_CLOEXEC) for to, path in places.items() if not _is_link(path)}
     root = "/tmp"  # what lies there is out of reach by its name from now on, hence the descriptors
     system.mount("tmpfs", root, "tmpfs", PRIVATE, "mode=0755,size=1m")
+    for folder in ("proc", "tmp"):
+        os.mkdir(f"{root}/{folder}")
+    system.mount("tmpfs", f"{root}/tmp", "tmpfs", PRIVATE, f"mode=1777,size={disk}")
     for path in places:
         if path not in opened:
             os.symlink(os.readlink(path), root + path)
@@ -49,20 +52,24 @@ def enter_outer(shown: Iterable[str], covered: Iterable[str], modules: str, disk
     for path in covered:
         system.mount("tmpfs", root + path, "tmpfs", PRIVATE | system.MS_RDONLY, "size=4k")
     os.makedirs(f"{root}/dev/shm")
-    for folder in ("proc", "tmp"):
-        os.mkdir(f"{root}/{folder}")
-    system.mount("tmpfs", f"{root}/tmp", "tmpfs", PRIVATE, f"mode=1777,size={disk}")
     system.mount("proc", f"{root}/proc", "proc", PRIVATE | system.MS_NOEXEC)
     system.pivot_root(root)
     system.mount("none", "/", flags=system.MS_BIND | system.MS_REMOUNT | system.MS_RDONLY | PRIVATE)
     os.chdir("/tmp")
 
 
-def enter_inner(uid: int, gid: int, disk: int) -> None:
-    """Furnish the inner layer from within, in a child of `system.fork_into(INNER)`; the numbers are the parent's."""
+def enter_inner(uid: int, gid: int, disk: int, shown: Iterable[str]) -> None:
+    """Furnish the inner layer from within, in a child of `system.fork_into(INNER)`; the numbers are the parent's.
+
+    What is shown and lies below `/tmp`, as an environment that is only tried out may, is shown there again.
+    """
     system.map_ids(STUDENT, uid, gid)
     system.mount("none", "/", flags=system.MS_REC | system.MS_PRIVATE)
+    opened = {path: os.open(path, os.O_PATH | os.O_CLOEXEC) for path in shown if path.startswith("/tmp/")}
     system.mount("tmpfs", "/tmp", "tmpfs", PRIVATE, f"mode=0755,size={disk},nr_inodes={INODES}")
+    for path, descriptor in opened.items():
+        _bind(descriptor, path, read_only=False)  # it is already, and stays so
+        os.close(descriptor)
     system.mount("tmpfs", "/dev/shm", "tmpfs", PRIVATE, f"mode=0755,size={max(disk // 4, 4096)},nr_inodes=1000")
     system.mount("tmpfs", "/proc", "tmpfs", PRIVATE | system.MS_RDONLY, "mode=0555,size=4k,nr_inodes=1")
     os.mkdir(FOLDER)

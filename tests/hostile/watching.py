@@ -33,7 +33,7 @@ def files(world: World) -> dict[str, str]:
     A link counts as what it says, a pipe or a socket as what it is, and none is opened.
     """
     course = world.course
-    made = (course.build, course.feedback, course.database)
+    made = (course.build, course.build.parent, course.feedback, course.database)
     found = {}
     for path in (*_below(course.root), world.canary, *_below(Path(grading.__file__).parent)):
         if any(path == place or place in path.parents for place in made) or path.name.startswith("gradebook.db"):
@@ -143,6 +143,8 @@ def rows(database: Path, without: Collection[str] = ()) -> dict[str, list[Row]]:
     with contextlib.closing(sqlite3.connect(f"file:{database}?mode=ro", uri=True)) as book:
         book.row_factory = sqlite3.Row
         tables = [row["name"] for row in book.execute("SELECT name FROM sqlite_master WHERE type = 'table'")]
+        if not tables:
+            return {}
         others = [row["sql"] for row in book.execute("SELECT sql FROM sqlite_master WHERE type != 'table'")]
         data = {table: [dict(row) for row in book.execute(f'SELECT * FROM "{table}"')] for table in tables}
     own = set(without)
