@@ -2,7 +2,8 @@
 
 A test marked ``slow`` takes minutes. ``make test`` leaves it out and says so, ``make test-full`` (``RAGKIT_FULL=1``)
 runs all of them, and CI (``RAGKIT_REQUIRE_ALL=1``) runs a seeded sample and prints which. The cold build of the whole
-book is in every sample. ``RAGKIT_SAMPLE_SEED`` repeats a sample; it is the day's number otherwise.
+book is in every sample. One marked ``full`` takes longer still and is left to ``make test-full``: other tests run a
+seeded sample of what it does. ``RAGKIT_SAMPLE_SEED`` repeats a sample; it is the day's number otherwise.
 """
 
 import datetime
@@ -49,11 +50,12 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     """Skip the long tests that this run leaves out, each with its reason."""
     if os.environ.get("RAGKIT_FULL") == "1":
         return
-    long = [item for item in items if item.get_closest_marker("slow")]
+    whole = [item for item in items if item.get_closest_marker("full")]
+    long = [item for item in items if item.get_closest_marker("slow") and item not in whole]
     chosen: set[str] = set()
     if os.environ.get("RAGKIT_REQUIRE_ALL") == "1":
         chosen = sample([item.nodeid for item in long], int(os.environ["RAGKIT_SAMPLE_SEED"]))
-    for item in long:
+    for item in (*whole, *long):
         if item.nodeid not in chosen:
             item.add_marker(pytest.mark.skip(reason="takes minutes: make test-full runs it, CI a sample"))
 

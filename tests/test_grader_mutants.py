@@ -452,13 +452,13 @@ def test_a_sampled_mutant_is_caught(one: Mutant, unchanged: dict[str, Result]):
     assert caught(one)
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_every_mutant_is_caught_and_the_grader_as_it_is_passes():
     assert [result for result in results(named(MUTANTS)) if result.faults] == []
     assert [one.name for one in MUTANTS if not caught(one)] == []
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("group", GROUPS)
 def test_every_control_is_red_where_everything_fails(group: str):
     (fails,) = [one for one in MUTANTS if one.name == "everything fails"]

@@ -397,7 +397,7 @@ def test_a_sample_of_everything_holds_for_this_course():
     assert [text for one in found for text in one.problems] == [], f"drawn with RAGKIT_SAMPLE_SEED={SEED}"
 
 
-@pytest.mark.slow
+@pytest.mark.full
 def test_everything_holds_for_this_course():
     found = prove(EXERCISES, ROOT / "tests" / "submissions", jobs=2, allow_unsandboxed=True)
     assert [text for one in found for text in one.problems] == []

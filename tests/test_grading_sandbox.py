@@ -672,7 +672,7 @@ def test_magics_do_no_harm_and_timed_code_runs(worker: Student) -> None:
 
 def test_nobody_is_asked_and_nothing_is_drawn(worker: Student) -> None:
     answer = ask(worker, op="cell", id="cell", source="name = input('name? ')")
-    assert answer["error"]["type"] == "RuntimeError"
+    assert answer["error"]["type"] == "EOFError"
     assert "nobody to ask" in answer["error"]["text"]
     assert cell(worker, "display(1, 2)\nimport os\nprint(os.environ['MPLBACKEND'])") == "1 2\nAgg"
 

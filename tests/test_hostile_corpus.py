@@ -72,7 +72,7 @@ def test_the_control_of_a_sampled_case_earns_its_points(name: str, sampled: dict
     assert control.score > 0
 
 
-@pytest.mark.slow
+@pytest.mark.full
 @pytest.mark.parametrize("group", GROUPS)
 def test_every_case_and_every_control_of_a_group(group: str):
     results = graded([group])
