@@ -94,7 +94,12 @@ class Entries:
         """nbgrader enters whole assignments: a notebook that is missing from one is worth nothing, one of which nothing
         is there goes."""
         handed_in = {(student, self.exercises[key].assignment) for student, key in self.index}
-        book.remove_many(book.entries() - handed_in)
+        gone = book.entries() - handed_in
+        for student, assignment in gone:  # students whose whole folder is gone are known from here alone
+            for exercise in self.exercises.values():
+                if exercise.assignment == assignment:
+                    page_path(self.course.feedback, exercise, student).unlink(missing_ok=True)
+        book.remove_many(gone)
         book.write_many(
             (student, without_run(exercise, "not_attempted", NOT_HANDED_IN))
             for student in self.names
