@@ -21,9 +21,11 @@ In the order in which a submission meets them; between them goes plain data (fro
     scheduling.py  workers on a cluster
     engines.py     either of the two
     todo.py        what has been graded and what has not
+    judged.py      what has not been, by whichever workers
     gradebook/     the one writer into nbgrader's gradebook
     feedback.py    pages for students
     overview.py    the class at a glance, for the instructor
+    sections.py    its parts
     pages.py       the frame of every page
     visible.py     texts that others wrote, made safe to look at
     entering.py    records into the gradebook and onto pages

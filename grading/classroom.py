@@ -7,7 +7,7 @@ on from its records.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import overload
@@ -23,13 +23,10 @@ from grading.entering import Entries
 from grading.export import Marks, marks_csv
 from grading.feedback import write_index
 from grading.handins import HandIn, hand_ins
-from grading.jobs import Answer, answers, read_record_line
+from grading.judged import broken_tests, judged
 from grading.record import Record, read_record, write_record
 from grading.running.plan import Limits
-from grading.todo import blamed, graded_exercises, job_of, kept_at, own_answers, take_in, with_records
-from grading.worker import Known, failed, failing, known
-
-Broken = dict[str, list[str]]  # by exercise the tests that fail on the instructor's own answer
+from grading.todo import graded_exercises, kept_at, take_in, with_records
 
 
 class KeptRecords(Sequence[Record]):
@@ -127,7 +124,7 @@ def grade_class(
         reused = len(files) - len(todo)
         broken |= _check_tests(todo, workers, limits, progress)
         task = progress.add_task("Submissions", total=len(files), completed=reused)
-        for record in _judged(todo, workers, limits, broken):
+        for record in judged(todo, workers, limits, broken):
             write_record(kept_at(course, record), record)
             entries.add(record)
             if record.verdict.status == "grader_error":
@@ -141,46 +138,17 @@ def grade_class(
     return Outcome(people, tuple(exercises), kept, marks, reused, broken, faults, seconds, table, index)
 
 
-def _check_tests(todo: Sequence[HandIn], workers: Engine, limits: Limits, progress: Progress) -> Broken:
+def _check_tests(todo: Sequence[HandIn], workers: Engine, limits: Limits, progress: Progress) -> dict[str, list[str]]:
     """The tests that fail on the instructor's own answers, by exercise, of those that are to be graded now."""
-    jobs, about = own_answers(todo), _known(todo, limits)
-    task = progress.add_task("Tests on the instructor's answers", total=len(jobs))
-    broken: Broken = {}
-    for answer in workers.run(jobs):
+    task = progress.add_task("Tests on the instructor's answers", total=len({item.exercise.key for item in todo}))
+    broken = {}
+    for exercise, found in broken_tests(todo, workers, limits):
         progress.advance(task)
-        exercise = answer.job.exercise
-        found = failing(_record(answer, about[exercise]))
         if found:
             broken[exercise] = found
             said = escape(f"{exercise}: the instructor's own answer fails {', '.join(found)}")
             progress.console.print(f"[bold red]{said}")
     return broken
-
-
-def _judged(todo: Sequence[HandIn], workers: Engine, limits: Limits, broken: Broken) -> Iterator[Record]:
-    """The records of what is to be graded, as they come."""
-    about = _known(todo, limits)
-    for answer in workers.run(map(job_of, todo)):
-        exercise = answer.job.exercise
-        yield blamed(_record(answer, about[exercise]), broken.get(exercise, []))
-
-
-def _known(todo: Sequence[HandIn], limits: Limits) -> dict[str, Known]:
-    return {key: known(exercise, limits) for key, exercise in {i.exercise.key: i.exercise for i in todo}.items()}
-
-
-def _record(answer: Answer, about: Known) -> Record:
-    """The record in an answer; one that says so where there is none."""
-    fault = answer.fault
-    if answer.line:
-        try:
-            record = read_record_line(answer.line)
-            if answers(answer.job, record):
-                return record
-            fault = f"A worker answered another job: {answer.line[:200]}"
-        except ValueError as problem:
-            fault = str(problem)
-    return failed(answer.job, about, "its process ended", fault)
 
 
 def _write(path: Path, text: str) -> Path:

@@ -670,6 +670,12 @@ def test_magics_do_no_harm_and_timed_code_runs(worker: Student) -> None:
     assert answer["error"]["lines"][-1] == {"cell": "slow", "line": 3, "column": 0}
 
 
+def test_another_system_is_told_what_it_lacks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "platform", "darwin")
+    with pytest.raises(SandboxError, match="on Linux alone"):
+        Sandbox((), LIMITS, allow_unsandboxed=True)
+
+
 def test_nobody_is_asked_and_nothing_is_drawn(worker: Student) -> None:
     answer = ask(worker, op="cell", id="cell", source="name = input('name? ')")
     assert answer["error"]["type"] == "EOFError"

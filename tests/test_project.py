@@ -147,6 +147,17 @@ def test_every_import_of_the_project_is_a_direct_dependency() -> None:
     assert not faults, sorted(faults)
 
 
+def test_every_package_of_the_grader_lists_its_modules() -> None:
+    faults = []
+    for path in tracked("grading/*.py"):
+        listing = (path.parent / "__init__.py").read_text(encoding="utf-8")
+        if path.name not in ("__init__.py", "__main__.py") and not re.search(
+            rf"^ *{path.name}  ?", listing, re.MULTILINE
+        ):
+            faults.append(str(path.relative_to(ROOT)))
+    assert not faults
+
+
 @pytest.mark.parametrize(
     "command",
     [["ruff", "check", "."], ["ruff", "format", "--check", "."], ["mypy"], ["codespell"]],

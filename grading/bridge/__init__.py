@@ -8,7 +8,9 @@ Three lines in a course's nbgrader_config.py:
 
 rebuilt.py    the notebook for people to look at: the instructor's cells with the student's answers
 exporter.py   reads what was handed in, however it is encoded, and gives nbgrader the rebuilt notebook
-judging.py    judges, and writes down for each test what nbgrader reads a score from
+records.py    has submissions judged, and keeps the records
+reaching.py   what nbgrader says about a course, in this package's terms
+judging.py    takes the verdict, and writes down for each test what nbgrader reads a score from
 tidy.py       files that nbgrader would not see, renamed
 
 What runs is what `python -m grading grade` runs, and the marks are the same. What the button does not reach:

@@ -11,11 +11,10 @@ from collections.abc import Sequence
 from grading.course import Course
 from grading.engines import OpenEngine
 from grading.handins import HandIn
-from grading.jobs import Answer, answers, read_record_line
-from grading.record import Record, write_record
+from grading.judged import broken_tests, judged
+from grading.record import write_record
 from grading.running.plan import Limits
-from grading.todo import blamed, job_of, kept_at, own_answers, with_records
-from grading.worker import Known, failed, failing, known
+from grading.todo import kept_at, with_records
 
 
 def judge_all(course: Course, files: Sequence[HandIn], limits: Limits, engine: OpenEngine) -> None:
@@ -24,23 +23,7 @@ def judge_all(course: Course, files: Sequence[HandIn], limits: Limits, engine: O
     todo = [item for item, old in with_records(course, exercises, files, limits) if old is None]
     if not todo:
         return
-    about = {exercise.key: known(exercise, limits) for exercise in exercises}
     with engine(course, limits) as workers:
-        broken = {}
-        for answer in workers.run(own_answers(todo)):
-            broken[answer.job.exercise] = failing(_record(answer, about[answer.job.exercise]))
-        for answer in workers.run(map(job_of, todo)):
-            exercise = answer.job.exercise
-            record = blamed(_record(answer, about[exercise]), broken.get(exercise, []))
+        broken = dict(broken_tests(todo, workers, limits))
+        for record in judged(todo, workers, limits, broken):
             write_record(kept_at(course, record), record)
-
-
-def _record(answer: Answer, about: Known) -> Record:
-    """The record in an answer; one that says so where there is none."""
-    try:
-        record = read_record_line(answer.line) if answer.line else None
-    except ValueError as problem:
-        return failed(answer.job, about, "its process ended", str(problem))
-    if record is None or not answers(answer.job, record):
-        return failed(answer.job, about, "its process ended", answer.fault or f"another job: {answer.line[:200]}")
-    return record

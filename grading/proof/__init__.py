@@ -2,7 +2,9 @@
 
 An exercise's folder of answers holds `right_*.py`, `wrong_*.py` and `equivalent.toml`; the rest is made here.
 
-operators.py, shapes.py, statements.py    slips, as mutation operators on a syntax tree
+operators.py    slips in an expression, as mutation operators on a syntax tree
+shapes.py       slips in a call, a slice or a display
+statements.py   slips in a statement
 mutants.py      the mutants of an answer, by name
 recording.py    calls written down with what came of them
 hardcoded.py    answers that know the visible examples and nothing else

@@ -47,8 +47,7 @@ class Outcome:
 def judge_all(attempts: Sequence[Attempt], jobs: int, allow_unsandboxed: bool = False) -> Iterator[Outcome]:
     """The outcome of each attempt, in the order in which they are done.
 
-    Raises `ValueError` where there is no
-    sandbox and none of the attempts may run without.
+    Raises `ValueError` where there is no sandbox and none of the attempts may run without.
     """
     preload = tuple(sorted({module for own in attempts for module in own.exercise.preload}))
     with ProcessPoolExecutor(jobs, mp_context=multiprocessing.get_context("spawn")) as pool:

@@ -9,6 +9,7 @@ none         limits alone; only where the instructor allows it, and stamped on e
 from __future__ import annotations
 
 import os
+import sys
 from typing import get_args
 
 from grading.running.plan import Level
@@ -25,7 +26,14 @@ class SandboxError(ValueError):
 
 
 def to_try(level: Level | None, allow_unsandboxed: bool) -> tuple[Level, ...]:
-    """The levels to try in turn: the one that is asked for, else all, the last one only where it is allowed."""
+    """The levels to try in turn: the one that is asked for, else all, the last one only where it is allowed.
+
+    Raises `SandboxError` where none is to be had, on another system than Linux whatever is allowed.
+    """
+    if sys.platform != "linux":
+        raise SandboxError(
+            "students' code runs on Linux alone (or WSL, or a container); `nbgrader validate` runs anywhere"
+        )
     asked = level or os.environ.get(FORCE) or None
     known: tuple[Level, ...] = get_args(Level)
     if asked is None:
