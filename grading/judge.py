@@ -57,7 +57,7 @@ def _judge(exercise: Exercise, submission: Submission, limits: Limits, runner: R
 
 
 def _run(exercise: Exercise, cells: tuple[PlanCell, ...], limits: Limits, runner: Runner | None) -> Run:
-    plan = Plan(cells, exercise.names, exercise.files, limits, exercise.preload)
+    plan = Plan(cells, exercise.names, exercise.files, limits, exercise.preload, exercise.forbidden)
     return run(plan) if runner is None else runner.run(plan)
 
 

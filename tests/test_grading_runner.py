@@ -666,3 +666,22 @@ def test_suspicious_cell_that_no_test_needs_is_seen_in_the_verdict(runner: Runne
     book = {"nbformat": 4, "nbformat_minor": 4, "metadata": {}, "cells": cells}
     verdict = judge(exercise, write_notebook(tmp_path / "tiny.ipynb", book), FAST, runner)
     assert (verdict.score, verdict.status) == (10, "suspicious")
+
+
+def test_what_an_answer_may_not_use_is_not_beside_it(tmp_path: Path):
+    from grading.running.withholding import withheld
+
+    till = tmp_path / "till.py"
+    till.write_text("RATE = 2\ndef add_up(prices):\n    return sum(prices)\nclass Box: pass\nbest = worst = add_up\n")
+    other = tmp_path / "till.txt"
+    other.write_text("def add_up")
+    given = withheld([str(till), str(other)], ["till.add_up", "till.Box", "till.worst", "shop.RATE"], tmp_path / "..")
+    assert given[1] == str(other)
+    space: dict[str, object] = {}
+    exec(Path(given[0]).read_text(), space)
+    assert space["RATE"] == 2
+    assert not {"best", "worst"} & set(space)
+    for name in ("add_up", "Box"):
+        with pytest.raises(ImportError, match=f"{name}: the exercise asks"):
+            space[name]([1])  # type: ignore[operator]
+    assert withheld([str(till)], ["shop.add_up"], tmp_path / "..") == (str(till),)

@@ -6,6 +6,7 @@ The grading process serves a whole class and runs neither tests nor anything of 
 
     runner.py       holds a sandbox, forks a judging process a submission, survives its death
     loading.py      what it loads once for all of them
+    withholding.py  the files beside a notebook without what an answer may not use
     preparing.py    the instructor's cells read and compiled, tests with and without their hidden parts
 
 The judging process runs the instructor's tests and never a line of the student's:

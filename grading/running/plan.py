@@ -69,13 +69,14 @@ class PlanCell:
 @dataclass(frozen=True)
 class Plan:
     """A submission, rebuilt: its cells in order, the names its answers should define, files to lay beside it, modules
-    that are imported before any of it runs."""
+    that are imported before any of it runs, dotted names that an answer may not use."""
 
     cells: tuple[PlanCell, ...]
     names: tuple[str, ...]
     files: tuple[str, ...] = ()
     limits: Limits = field(default_factory=Limits)
     preload: tuple[str, ...] = ()
+    forbidden: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -137,15 +138,6 @@ class Run:
     tests: tuple[TestRun, ...]
     fault: str = ""
     sandbox: Level = "none"
-
-
-def plan_from_json(data: Mapping[str, Any]) -> Plan:
-    """A plan from the JSON form of `asdict(plan)`."""
-    cells = tuple(
-        PlanCell(**{**cell, "binds": tuple(cell["binds"]), "hidden_lines": tuple(map(tuple, cell["hidden_lines"]))})
-        for cell in data["cells"]
-    )
-    return Plan(cells, tuple(data["names"]), tuple(data["files"]), Limits(**data["limits"]), tuple(data["preload"]))
 
 
 def lines_from_json(lines: list[dict[str, Any]]) -> tuple[Line, ...]:

@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from grading.running.child import judge
@@ -26,6 +27,7 @@ from grading.running.known import Known
 from grading.running.loading import import_all, prepare
 from grading.running.plan import Limits, Plan, PlanCell, Run, TestRun, cell_run_from_json, test_run_from_json
 from grading.running.sealing import CHECK_TOO_LONG
+from grading.running.withholding import withheld
 from grading.sandbox import Sandbox, Student
 
 MAX_FAULT = 4_000
@@ -55,6 +57,7 @@ class Runner:
         self.limits = limits
         self.sandbox = Sandbox(preload, limits, allow_unsandboxed)
         self.student: Student | None = None
+        self.given: tuple[str, ...] = ()  # the files that the student's process is given
         import_all(preload)
 
     def __enter__(self) -> Runner:
@@ -69,6 +72,11 @@ class Runner:
 
     def run(self, plan: Plan) -> Run:
         """Run a plan. Every test of the plan has an entry in the result, also when the judging process dies."""
+        with tempfile.TemporaryDirectory(prefix="given-") as folder:
+            self.given = withheld(plan.files, plan.forbidden, Path(folder))
+            return self._run(plan)
+
+    def _run(self, plan: Plan) -> Run:
         tests = [cell for cell in plan.cells if cell.kind == "test"]
         prepare(plan)
         known = Known(plan.limits.total_seconds)
@@ -134,7 +142,7 @@ class Runner:
             if "left" in event:
                 known.left, known.was_late, heard = event["left"], event["late"], time.monotonic()
             if "spawn" in event:
-                self._spawn(link, plan)
+                self._spawn(link)
             elif "kill" in event:
                 self._end_student()
                 link.send(json.dumps({"why": self.sandbox.why}).encode())
@@ -158,10 +166,10 @@ class Runner:
         if student is not None:
             self.sandbox.kill(student)
 
-    def _spawn(self, link: socket.socket, plan: Plan) -> None:
+    def _spawn(self, link: socket.socket) -> None:
         """Spawn a student's process and pass our end of its socket on."""
         try:
-            self.student = student = self.sandbox.spawn(plan.files)
+            self.student = student = self.sandbox.spawn(self.given)
         except (ValueError, OSError) as problem:  # a `SandboxError` is a `ValueError`
             link.send(json.dumps({"error": str(problem)}).encode())
             return

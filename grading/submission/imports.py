@@ -1,7 +1,8 @@
 """Finds imports of names that an answer may not use (the reference answer, say), by reading the syntax tree.
 
 Caught: `import a.b as f` and `f.name` after it, `from a.b import name`, `from a.b import *`, the module given to
-importlib or `__import__` as text. Left out: what no reading can find, such as a module name put together at run time.
+importlib or `__import__` as text. Left out: what no reading can find, such as a name put together at run time; that is
+not there to be imported (`running.withholding`, and a sandbox that shows no more than the tests need).
 """
 
 from __future__ import annotations
