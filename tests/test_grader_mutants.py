@@ -386,6 +386,13 @@ MUTANTS = (
         "return score",
         "policy/mark_of_a_person",
     ),
+    mutant(
+        "what may not be used is given all the same",
+        "running/runner.py",
+        "withheld(plan.files, plan.forbidden, Path(folder))",
+        "plan.files",
+        "cheating/forbidden_import_at_run_time",
+    ),
 )
 
 

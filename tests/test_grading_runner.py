@@ -18,6 +18,7 @@ from grading.running.preparing import blanked, prepared
 from grading.running.runner import Runner, run
 from grading.running.sealing import BROKE_OFF, CHECK_TOO_LONG, DIFFERENT, FURTHER, NO_USE, TOO_SLOW
 from grading.running.stops import UNASKED
+from grading.running.withholding import withheld
 from grading.submission import read
 from tests.grading_tiny import BOX_ONLY, FAST, RIGHT, cell, make_course, solved, source_cells, write_notebook
 
@@ -669,13 +670,13 @@ def test_suspicious_cell_that_no_test_needs_is_seen_in_the_verdict(runner: Runne
 
 
 def test_what_an_answer_may_not_use_is_not_beside_it(tmp_path: Path):
-    from grading.running.withholding import withheld
-
     till = tmp_path / "till.py"
     till.write_text("RATE = 2\ndef add_up(prices):\n    return sum(prices)\nclass Box: pass\nbest = worst = add_up\n")
     other = tmp_path / "till.txt"
     other.write_text("def add_up")
-    given = withheld([str(till), str(other)], ["till.add_up", "till.Box", "till.worst", "shop.RATE"], tmp_path / "..")
+    folder = tmp_path / "given"
+    folder.mkdir()
+    given = withheld([str(till), str(other)], ["till.add_up", "till.Box", "till.worst", "shop.RATE"], folder)
     assert given[1] == str(other)
     space: dict[str, object] = {}
     exec(Path(given[0]).read_text(), space)
@@ -684,4 +685,4 @@ def test_what_an_answer_may_not_use_is_not_beside_it(tmp_path: Path):
     for name in ("add_up", "Box"):
         with pytest.raises(ImportError, match=f"{name}: the exercise asks"):
             space[name]([1])  # type: ignore[operator]
-    assert withheld([str(till)], ["shop.add_up"], tmp_path / "..") == (str(till),)
+    assert withheld([str(till)], ["shop.add_up"], folder) == (str(till),)
