@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import dataclasses
 import gc
@@ -393,11 +394,9 @@ def processes_of(folder: Path) -> set[int]:
     """The processes whose command line names a folder."""
     found = set()
     for entry in Path("/proc").iterdir():
-        try:
+        with contextlib.suppress(OSError):  # it has ended meanwhile
             if entry.name.isdigit() and os.fsencode(folder) in (entry / "cmdline").read_bytes():
                 found.add(int(entry.name))
-        except OSError:  # it has ended meanwhile
-            continue
     return found
 
 

@@ -476,8 +476,9 @@ def test_answer_that_was_not_asked_for_is_suspicious_and_costs_one_test(trick: s
 
 
 def test_answer_that_was_not_asked_for_is_noticed_at_the_end_of_a_test(runner: Runner):
-    late = "import threading\ndef f():\n    threading.Thread(target=lambda: tell({'n': 3, 'ended': 0})).start()\n"
-    outcome = runner.run(plan(answer(f"{FIND}\n{late}    return 1"), check("import time\nf()\ntime.sleep(0.3)")))
+    late = "def f():\n    threading.Timer(0.2, lambda: tell({'n': 3, 'ended': 0})).start()\n    return 1"
+    work = f"{FIND}\nimport threading\n{late}"
+    outcome = runner.run(plan(answer(work), check("import time\nf()\ntime.sleep(1)")))
     assert only(outcome).status == "suspicious"
 
 
