@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from grading.course.notebook import clear_solution, grade_id, hidden_ranges, mark_of, text_of, without_lines
+from grading.running.late import late_parts
 from grading.running.preparing import imported_modules
 from grading.syntax import parse, top_level_names
 
@@ -84,12 +85,13 @@ class Exercise:
 
     @functools.cached_property
     def preload(self) -> tuple[str, ...]:
-        """Top-level names of the installed modules that the cells import, those that only a hidden part imports aside:
-        a process that is told them knows nothing of what is hidden."""
+        """Names of the installed modules that the cells import, those that only a hidden part imports aside: a process
+        that is told them knows nothing of what is hidden. Of parts of packages those that come late (`late_parts`)."""
         texts = [without_lines(cell.source, cell.hidden_lines) for cell in self.cells if cell.code]
         texts += [cell.solution for cell in self.answers]
         names = {name for text in texts for name in imported_modules(parse(text))}
-        return tuple(sorted(name for name in names - {Path(file).stem for file in self.files} if _installed(name)))
+        found = {name for name in names - {Path(file).stem for file in self.files} if _installed(name)}
+        return tuple(sorted(found | late_parts(found, texts)))
 
     @functools.cached_property
     def sha256(self) -> str:

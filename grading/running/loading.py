@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from grading.running.late import late_parts
 from grading.running.plan import Plan
 from grading.running.preparing import prepared, prepared_setup
 
@@ -23,7 +24,9 @@ def prepare(plan: Plan) -> None:
             modules |= whole.modules
         elif cell.kind == "setup":
             modules.update(*(code.modules for code in prepared_setup(cell)))
-    import_all(modules - {Path(file).stem for file in plan.files})
+    modules -= {Path(file).stem for file in plan.files}
+    texts = (cell.source for cell in plan.cells if cell.kind in ("setup", "test"))
+    import_all(modules | late_parts(modules, texts))
 
 
 def import_all(modules: Iterable[str]) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-from collections.abc import Iterator
 from typing import Any
 
 MAX_PRINTED = 8_000
@@ -45,16 +44,7 @@ class Wire:
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
-        self.passed_on = False
-
-    @contextlib.contextmanager
-    def kept(self) -> Iterator[None]:
-        """A fork in here keeps the descriptor; every other lets go of it."""
-        self.passed_on = True
-        try:
-            yield
-        finally:
-            self.passed_on = False
+        self.passed_on = False  # a fork made now keeps the descriptor; every other lets go of it
 
     def let_go(self) -> None:
         """In a child process that the student's code forked: it has no business here."""

@@ -72,6 +72,10 @@ class Worker:
         """Run one cell; the answer holds the error, if there was one, and what was printed."""
         self.file = f"<{name}>"
         self.sources[self.file] = name
+        if "random" in source and "random" not in sys.modules:  # loaded for nothing, it makes forks dearer
+            import random
+
+            random.seed(0)
         printed = Printed()
         sys.stdout = sys.stderr = printed
         error: dict[str, Any] | None = None
@@ -91,18 +95,22 @@ class Worker:
             import numpy  # noqa: F401  # once, before the fork, and not once a test
         reap()
         alone = self.by_itself and not signal_others(0)
-        with self.wire.kept():
-            child = os.fork()
+        drawn = state_of_random()
+        self.wire.passed_on = True
+        child = os.fork()
+        self.wire.passed_on = False
         if child == 0:
             try:
                 os.setpgid(0, 0)
+                if drawn is not None:
+                    sys.modules["random"].setstate(drawn)  # Python starts it anew in every fork
                 self.serve_test(message)
             finally:
                 os._exit(0)
         _, status = os.waitpid(child, 0)
         if alone:
-            signal_others(signal.SIGKILL)
-            reap(wait=True)
+            if signal_others(signal.SIGKILL):
+                reap(wait=True)
         else:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(child, signal.SIGKILL)
@@ -174,17 +182,28 @@ def signal_others(number: int) -> bool:
 
 def reap(wait: bool = False) -> None:
     """Take the ends of children and, in a namespace of our own, of orphans; `wait` for all of them."""
-    with contextlib.suppress(ChildProcessError):
+    try:
         while os.waitpid(-1, 0 if wait else os.WNOHANG)[0]:
-            pass
+            continue
+    except ChildProcessError:
+        return
+
+
+def state_of_random() -> Any:
+    """Where the generator of `random` stands; None where it is not loaded, or no longer itself."""
+    if "random" not in sys.modules:
+        return None
+    try:
+        return sys.modules["random"].getstate()
+    except Exception:
+        return None
 
 
 def seed() -> None:
     """Start the generators that need no seed at the same place each time."""
-    if "random" in sys.modules:
-        sys.modules["random"].seed(0)
-    if "numpy.random" in sys.modules:
-        sys.modules["numpy.random"].seed(0)
+    for name in ("random", "numpy.random"):
+        if name in sys.modules:
+            sys.modules[name].seed(0)
 
 
 def work(connection: int, by_itself: bool) -> None:

@@ -15,15 +15,15 @@ import socket
 import sys
 from typing import Any
 
+from grading.running import warming
 from grading.running.plan import Limits
 from grading.running.zygote import Zygote
 from grading.sandbox import control, landlock, namespaces, seccomp, system
 from grading.sandbox.entering import Cage
 from grading.sandbox.places import INSIDE
 
-ALSO = {"matplotlib": ("matplotlib.pyplot",), "numpy": ("numpy.random", "numpy.linalg")}  # what comes late, and slowly
-# `random` is there to be seeded. Not `asyncio`, nor anything else that brings `threading` along: it makes forks dearer.
-ALWAYS = ("ast", "json", "random", "traceback", "typing", "dataclasses", "collections")
+# Nothing that brings `threading` along, or libraries that few need: what is loaded makes every fork dearer.
+ALWAYS = ("ast", "json", "traceback", "typing", "dataclasses", "collections")
 NOBODY = 65534
 
 
@@ -74,9 +74,10 @@ def _cage(told: dict[str, Any]) -> Cage:
 
 def _preload(names: list[str]) -> None:
     """Import modules by name; one that cannot be imported is the student's cell's to report."""
-    for name in (*ALWAYS, *names, *(late for early in names for late in ALSO.get(early, ()))):
+    for name in (*ALWAYS, *names):
         with contextlib.suppress(Exception):
             importlib.import_module(name)
+    warming.as_student()
     gc.collect()
     gc.freeze()  # the collector of a fork then does not write to, and so copy, what all forks share
 

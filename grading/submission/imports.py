@@ -31,6 +31,8 @@ def forbidden_imports(sources: Sequence[str], forbidden: Sequence[str]) -> tuple
     The pieces are cells of one notebook: what one imports, the next may use. A name `p.q.f` is also reached when `f` is
     taken from any other module of the package `p` (packages re-export).
     """
+    if not forbidden:
+        return ()
     body = [statement for source in sources for statement in parse(source).body]
     reached = list(_reached(ast.Module(body=body, type_ignores=[]), frozenset(forbidden)))
     return tuple(name for name in forbidden if any(_touches(path, whole, name) for path, whole in reached))
@@ -56,7 +58,8 @@ def _reached(tree: ast.Module, forbidden: frozenset[str]) -> Iterator[tuple[str,
     Of paths put together from texts, those that could end at a forbidden name.
     """
     aliases: dict[str, str] = {}
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(tree))
+    for node in nodes:
         if isinstance(node, ast.Import):
             for alias in node.names:
                 yield alias.name, True
@@ -72,12 +75,10 @@ def _reached(tree: ast.Module, forbidden: frozenset[str]) -> Iterator[tuple[str,
                     path = f"{node.module}.{alias.name}"
                     yield path, False
                     aliases[alias.asname or alias.name] = path
-    words = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name)} | {
-        n.attr for n in ast.walk(tree) if isinstance(n, ast.Attribute)
-    }
+    words = {n.id for n in nodes if isinstance(n, ast.Name)} | {n.attr for n in nodes if isinstance(n, ast.Attribute)}
     spoken = words | {alias.split(".")[-1] for alias in aliases.values()}
     if spoken & LOADERS:
-        texts = {n.value.strip() for n in ast.walk(tree) if isinstance(n, ast.Constant) and isinstance(n.value, str)}
+        texts = {n.value.strip() for n in nodes if isinstance(n, ast.Constant) and isinstance(n.value, str)}
         roots = {name.split(".")[0] for name in forbidden}
         steps = {step for name in forbidden for step in name.split(".")}
         ends = [end for end in sorted(texts | words) if steps & set(end.split("."))]
@@ -87,7 +88,7 @@ def _reached(tree: ast.Module, forbidden: frozenset[str]) -> Iterator[tuple[str,
                 yield from ((f"{text}.{end}", False) for end in ends)
             if spoken & {"exec", "eval"} and "import" in text:
                 yield from _reached(parse(text), forbidden)
-    for node in ast.walk(tree):
+    for node in nodes:
         if isinstance(node, ast.Attribute):
             path = _dotted(node, aliases)
             if path:
