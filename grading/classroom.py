@@ -115,6 +115,8 @@ def grade_class(
         Entries(course, exercises, students) as entries,
         engine(course, limits) as workers,
     ):
+        workers.expect(len(files) if again else sum(not item.record(course).exists() for item in files))
+        entries.get_ready()
         todo = list(files) if again else []
         for item, old in () if again else with_records(course, exercises, files, limits, allow_unsandboxed):
             if old is None:

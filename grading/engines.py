@@ -17,6 +17,9 @@ from grading.scheduling import Cluster
 class Engine(Protocol):
     """Answers jobs."""
 
+    def expect(self, jobs: int) -> None:
+        """Get ready for so many jobs, while the one who asks gets ready too."""
+
     def run(self, jobs: Iterable[Job]) -> Iterator[Answer]:
         """An answer to each job, in the order in which they come."""
 

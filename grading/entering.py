@@ -9,17 +9,18 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-
-from sqlalchemy.exc import SQLAlchemyError
+from typing import TYPE_CHECKING
 
 from grading.course import Course, Exercise
 from grading.export import Marks
 from grading.feedback import page_path, write_page
-from grading.gradebook import Book
 from grading.judge import without_run
 from grading.overview import Entry, entry_of
 from grading.record import Record
 from grading.verdict import Verdict
+
+if TYPE_CHECKING:
+    from grading.gradebook import Book
 
 CHUNK = 250
 WAIT = 10.0  # seconds for another program to leave the gradebook
@@ -56,6 +57,14 @@ class Entries:
         finally:
             if self._book is not None:
                 self._book.__exit__(kind, value, trace)
+
+    def get_ready(self) -> None:
+        """Load what the gradebook needs: nbgrader's tables take a second, in which workers get ready as well."""
+        from sqlalchemy.orm import configure_mappers
+
+        import grading.gradebook  # noqa: F401
+
+        configure_mappers()
 
     def add(self, record: Record) -> None:
         """Take in one record."""
@@ -114,6 +123,10 @@ class Entries:
 
     def _write(self, work: Callable[[Book], object]) -> None:
         """Do something to the gradebook. What goes wrong there is kept for later, and the gradebook then left alone."""
+        from sqlalchemy.exc import SQLAlchemyError
+
+        from grading.gradebook import Book
+
         if self._problem is not None:
             return
         start = time.perf_counter()

@@ -12,7 +12,7 @@ a cluster, a job array that shares out a file of jobs and puts the records toget
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from grading.record import Record, from_json
@@ -51,7 +51,7 @@ def job_line(job: Job) -> str:
     >>> job_line(Job("ann", "tiny", "tiny", "a.ipynb"))
     '{"student": "ann", "assignment": "tiny", "notebook": "tiny", "path": "a.ipynb", "notes": []}'
     """
-    return json.dumps(asdict(job))
+    return json.dumps(job, default=vars)
 
 
 def read_job(line: str | bytes) -> Job:
@@ -73,7 +73,7 @@ def read_job(line: str | bytes) -> Job:
 
 def record_line(record: Record) -> str:
     """A record as a line, without its end."""
-    return json.dumps(asdict(record))
+    return json.dumps(record, default=vars)
 
 
 def read_record_line(line: str | bytes) -> Record:

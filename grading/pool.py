@@ -103,6 +103,11 @@ class Pool:
     ) -> None:
         self.close()
 
+    def expect(self, jobs: int) -> None:
+        """Start workers for so many jobs; they take a second to be ready."""
+        while len(self._workers) < min(jobs, self._wanted):
+            self._workers.append(self._start())
+
     def run(self, jobs: Iterable[Job]) -> Iterator[Answer]:
         """An answer to each job, in the order in which they come.
 

@@ -313,7 +313,7 @@ MUTANTS = (
     mutant(
         "no bound on memory of many processes",
         "sandbox/watch.py",
-        "    return sum(_share(pid) for pid in processes) > most\n",
+        "    return sum(_share(pid, held) for pid, held in processes.items()) > most\n",
         "    return False\n",
         "resources/memory_of_many_processes",
         quick=False,

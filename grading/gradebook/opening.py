@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from alembic.script import ScriptDirectory
 from sqlalchemy import URL, Connection, Engine, create_engine, event, insert, inspect, select, text
 from sqlalchemy.exc import SQLAlchemyError
 
@@ -73,6 +72,8 @@ def prepare(connection: Connection, database: Path) -> None:
 
     Raises `ValueError` that names the file and says what to do.
     """
+    from alembic.script import ScriptDirectory  # it takes its time, and a gradebook is opened once
+
     head = ScriptDirectory(ALEMBIC_DIR).get_current_head()
     tables = set(inspect(connection).get_table_names())
     if not tables:

@@ -1,9 +1,13 @@
-"""nbgrader's own tables. Importing nbgrader imports nearly all of Jupyter, and with it a grammar of internet addresses
-that takes seconds to build and that nothing here asks for: that one is left out."""
+"""nbgrader's own tables, and nothing else of nbgrader's.
+
+Importing the package imports nearly all of Jupyter, for the extensions of its server; importing its tables imports a
+grammar of internet addresses that takes seconds to build. Nothing here asks for either.
+"""
 
 from __future__ import annotations
 
 import contextlib
+import importlib.util
 import sys
 from collections.abc import Iterator
 
@@ -21,7 +25,20 @@ def _without(module: str) -> Iterator[None]:
             del sys.modules[module]
 
 
-with _without("rfc3987_syntax"):
+@contextlib.contextmanager
+def _bare(package: str) -> Iterator[None]:
+    """Makes modules of a package importable without running its `__init__`, which is left to who imports it later."""
+    spec = None if package in sys.modules else importlib.util.find_spec(package)
+    if spec is not None:
+        sys.modules[package] = importlib.util.module_from_spec(spec)
+    try:
+        yield
+    finally:
+        if spec is not None:
+            del sys.modules[package]
+
+
+with _without("rfc3987_syntax"), _bare("nbgrader"):
     from nbgrader.api import (
         Assignment,
         Base,

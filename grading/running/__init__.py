@@ -6,6 +6,8 @@ The grading process serves a whole class and runs neither tests nor anything of 
 
     runner.py       holds a sandbox, forks a judging process a submission, survives its death
     loading.py      what it loads once for all of them
+    late.py         parts of packages that come only when they are asked for
+    rehearsal.py    what it goes through once, so that its forks need not
     withholding.py  the files beside a notebook without what an answer may not use
     preparing.py    the instructor's cells read and compiled, tests with and without their hidden parts
 
@@ -28,6 +30,7 @@ The judging process runs the instructor's tests and never a line of the student'
 The student's process runs the submitted code and knows no test; `grading.sandbox` is what it is locked up in:
 
     zygote.py       forks it
+    warming.py      what the zygote goes through first, so that its forks need not
     worker.py       runs cells, then serves calls to what they defined
     notebook.py     what a notebook has and plain Python has not
     pipes.py        its end of the channel, and what it prints

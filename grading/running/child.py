@@ -2,8 +2,9 @@
 
 It takes nothing else over: no descriptor, no signal handler, no environment, nothing to run at its exit. It has limits
 of its own, for what arrives from a student may be small to send and dear to look at: bytes of memory, and processor
-time a test, after which the system ends it. What it finds it tells its parent, one JSON object a line; the parent also
-spawns and kills the student's processes, so that it can end them when this one dies.
+time a test, after which the system ends it. What it finds it writes down, one JSON object a line, where its parent
+reads it when there is something to do; the parent spawns and kills the student's processes, so that it can end them
+when this one dies.
 """
 
 from __future__ import annotations
@@ -49,24 +50,25 @@ class Spawned:
 
 
 class Link:
-    """This process's end of the connection to its parent: tells, and asks for students' processes."""
+    """This process's end of the connection to its parent: writes down what it finds, asks for students' processes."""
 
-    def __init__(self, connection: socket.socket, seconds: float) -> None:
-        """`seconds`: processor time that a test may cost here."""
-        self.connection, self.seconds = connection, seconds
+    def __init__(self, connection: socket.socket, journal: int, seconds: float) -> None:
+        """`journal`: a file that outlives this process; to wake the parent for every line would cost both. `seconds`:
+        processor time that a test may cost here."""
+        self.connection, self.journal, self.seconds = connection, journal, seconds
         self.why = ""
 
     def tell(self, event: dict[str, Any]) -> None:
-        """One line to the parent. The clock of a test runs from its beginning to its outcome."""
+        """A line for the parent. The clock of a test runs from its beginning to its outcome."""
         if "test" in event:
             signal.setitimer(signal.ITIMER_PROF, 0)
-        self.connection.sendall(json.dumps(event).encode() + b"\n")
+        os.write(self.journal, json.dumps(event, default=vars).encode() + b"\n")
         if "begins" in event:
             signal.setitimer(signal.ITIMER_PROF, self.seconds)
 
     def spawn(self, files: Sequence[str]) -> Spawned:
         """A fresh student's process. The parent knows the files."""
-        self.tell({"spawn": True})
+        self.connection.send(b"spawn")
         answer, descriptors, _, _ = socket.recv_fds(self.connection, 1 << 12, 1)
         if not descriptors:
             raise RuntimeError(f"no student's process: {answer.decode()}")
@@ -74,20 +76,23 @@ class Link:
 
     def kill(self, student: Spawned) -> None:
         """End it; `why` then names the limit that it had run into, if any."""
-        self.tell({"kill": True})
+        self.connection.send(b"kill")
         self.why = str(json.loads(self.connection.recv(1 << 12))["why"])
 
 
-def judge(plan: Plan, known: Known, connection: socket.socket, folder: str, said: int, seconds: float) -> NoReturn:
-    """Be the judging process: after `os.fork`, and for ever. `said` takes what it writes when it fails."""
+def judge(
+    plan: Plan, known: Known, connection: socket.socket, folder: str, journal: int, said: int, seconds: float
+) -> NoReturn:
+    """Be the judging process: after `os.fork`, and for ever. `journal` takes what it finds, `said` what it writes when
+    it fails."""
     code = 1
     try:
         system.prctl(system.PR_SET_PDEATHSIG, signal.SIGKILL)
         gc.freeze()  # what was there before is not looked through again, and so not copied
-        _leave_behind({connection.fileno(), said})
+        _leave_behind({connection.fileno(), journal, said})
         _enter(folder, said)
         _seed()
-        link = Link(connection, seconds)
+        link = Link(connection, journal, seconds)
         Proctor(plan, link, known, link.tell).run()
         link.tell({"end": True})
         code = 0

@@ -10,7 +10,7 @@ cells, each against a fork of the student's process.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from time import monotonic
 from typing import Any
 
@@ -54,7 +54,7 @@ class Proctor:
                 if cell.kind != "test":
                     if not lost(known.cells.get(cell.id)):
                         known.cells[cell.id] = self._run_cell(session, cell)
-                        self._tell({"cell": asdict(known.cells[cell.id])})
+                        self._tell({"cell": known.cells[cell.id]})
                     if cell.kind == "setup":
                         desk.run_setup(cell)
                 elif cell.id in known.visible:
@@ -64,7 +64,7 @@ class Proctor:
                     began = monotonic()
                     ran = self._visible(desk, cell)
                     known.visible[cell.id] = replace(ran, seconds=round(monotonic() - began, 4))
-                    self._tell({"test": asdict(known.visible[cell.id]), "whole": False})
+                    self._tell({"test": known.visible[cell.id], "whole": False})
         finally:
             session.close()
 
@@ -92,7 +92,7 @@ class Proctor:
                         seconds = known.visible[cell.id].seconds  # those of this run may tell what the student heard
                         ran = replace(sealed(outcome, cell, self.explainer, differs), seconds=seconds)
                         known.whole[cell.id] = ran
-                        self._tell({"test": asdict(ran), "whole": True})
+                        self._tell({"test": ran, "whole": True})
                 else:
                     _keep(desk, prepared(cell).whole)
         finally:
@@ -178,8 +178,8 @@ class Proctor:
         return session
 
     def _tell(self, event: dict[str, Any]) -> None:
-        left = max(0.0, self.clock.ends - monotonic())
-        self.tell_runner({**event, "left": left, "late": self.clock.was_late})
+        now = monotonic()
+        self.tell_runner({**event, "at": now, "left": max(0.0, self.clock.ends - now), "late": self.clock.was_late})
 
 
 def _keep(desk: Desk, code: Code | None) -> None:

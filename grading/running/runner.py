@@ -27,9 +27,9 @@ from grading.running.explaining import failed
 from grading.running.known import Known
 from grading.running.loading import import_all, prepare
 from grading.running.plan import Limits, Plan, PlanCell, Run, TestRun, cell_run_from_json, test_run_from_json
+from grading.running.rehearsal import rehearse
 from grading.running.sealing import CHECK_TOO_LONG
 from grading.running.stops import StudentStopped
-from grading.running.warming import as_judge
 from grading.running.withholding import withheld
 from grading.sandbox import Sandbox, Student
 
@@ -82,10 +82,15 @@ class Runner:
             with contextlib.suppress(
                 Exception, StudentStopped
             ):  # whatever fails here fails in the plan too, and is told
-                as_judge(self.sandbox)
+                rehearse(self.sandbox)
+        if not plan.files:
+            return self._run(plan)
         with tempfile.TemporaryDirectory(prefix="given-") as folder:
             self.given = withheld(plan.files, plan.forbidden, Path(folder))
-            return self._run(plan)
+            try:
+                return self._run(plan)
+            finally:
+                self.given = ()
 
     def _run(self, plan: Plan) -> Run:
         tests = [cell for cell in plan.cells if cell.kind == "test"]
@@ -111,7 +116,7 @@ class Runner:
     def _attempt(self, plan: Plan, known: Known, seconds: float) -> _Life:
         """One life of a judging process; fills `known`."""
         life = _Life()
-        said = os.memfd_create("said")
+        said, journal = os.memfd_create("said"), os.memfd_create("journal")
         folder = tempfile.mkdtemp(prefix="judge-")
         ours, theirs = socket.socketpair()
         try:
@@ -119,10 +124,10 @@ class Runner:
                 shutil.copy(file, folder)
             child = os.fork()
             if child == 0:
-                judge(plan, known, theirs, folder, said, seconds)
+                judge(plan, known, theirs, folder, journal, said, seconds)
             theirs.close()
             try:
-                self._listen(ours, plan, known, life)
+                self._listen(ours, journal, plan, known, life)
             except BaseException:
                 life.late = True
                 raise
@@ -142,16 +147,17 @@ class Runner:
             ours.close()
             theirs.close()
             os.close(said)
+            os.close(journal)
             shutil.rmtree(folder, ignore_errors=True)
         return life
 
-    def _listen(self, link: socket.socket, plan: Plan, known: Known, life: _Life) -> None:
-        """Take in what a judging process tells, and give it students' processes, until it ends."""
+    def _listen(self, link: socket.socket, journal: int, plan: Plan, known: Known, life: _Life) -> None:
+        """Take in what a judging process has written down, and give it students' processes, until it ends."""
         heard = time.monotonic()
         deadline = heard + PATIENCE * (known.left + plan.limits.test_seconds) + 2 * SPARE_SECONDS
-        for event in _events(link, deadline):
+        for event in _events(link, journal, deadline):
             if "left" in event:
-                known.left, known.was_late, heard = event["left"], event["late"], time.monotonic()
+                known.left, known.was_late, heard = event["left"], event["late"], event["at"]
             if "spawn" in event:
                 self._spawn(link)
             elif "kill" in event:
@@ -203,19 +209,29 @@ def _of_death(cell: PlanCell, life: _Life) -> TestRun:
     return failed(cell, "grader_error", "The grader stopped in this test; tell your instructor.")
 
 
-def _events(link: socket.socket, deadline: float) -> Iterator[dict[str, Any]]:
-    """What is told, line by line, until the other side has gone or time is up."""
-    rest = b""
+def _events(link: socket.socket, journal: int, deadline: float) -> Iterator[dict[str, Any]]:
+    """What is written down, line by line, and what is asked for, until the other side has gone or time is up."""
+    read = 0
     poll = select.poll()
     poll.register(link, select.POLLIN)
-    while (left := deadline - time.monotonic()) > 0:
-        if not poll.poll(left * 1000):
-            return
-        try:
-            part = link.recv(1 << 16)
-        except ConnectionError:
-            return
-        if not part:
-            return
-        *lines, rest = (rest + part).split(b"\n")
-        yield from map(json.loads, lines)
+    going = True
+    while going:
+        left = deadline - time.monotonic()
+        asked = ""
+        if left > 0 and poll.poll(left * 1000):
+            with contextlib.suppress(ConnectionError):
+                asked = link.recv(1 << 10).decode()
+        going = bool(asked)
+        lines = _from(journal, read)
+        read += len(lines)
+        yield from map(json.loads, lines.splitlines())
+        if asked:
+            yield {asked: True}
+
+
+def _from(journal: int, start: int) -> bytes:
+    """The whole lines that a file holds from a place on."""
+    text = b""
+    while part := os.pread(journal, 1 << 16, start + len(text)):
+        text += part
+    return text[: text.rfind(b"\n") + 1]

@@ -1,8 +1,7 @@
-"""Runs both sides once through with an exercise of nobody's, before the first submission.
+"""Goes through what a student's process does, with an exercise of nobody's, before the first fork.
 
 Forks are many and short. Python's first steps through a piece of code are its slowest, and they write to memory that a
-fork would have to copy: what was gone through before the fork costs the fork neither. The zygote goes through what a
-student's process does (`as_student`), the grading process through what a judging process does (`as_judge`).
+fork would have to copy: what was gone through before the fork costs the fork neither.
 """
 
 from __future__ import annotations
@@ -11,13 +10,10 @@ import json
 import os
 import sys
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from grading.running.pipes import Wire
 from grading.running.worker import Worker
-
-if TYPE_CHECKING:
-    from grading.running.session import Students
 
 TIMES = 24  # Python rewrites a function for speed when it has been called some eight times
 CELL = """
@@ -40,7 +36,7 @@ class Rehearsal(Wire):
         return len(data).to_bytes(4, "big") + data
 
 
-def as_student() -> None:
+def warm_up() -> None:
     """Run a cell and serve tests of it, in this process. The modules it needs stay, and nothing else."""
     before = sys.modules["__main__"], sys.stdout, sys.stderr
     nowhere = os.open(os.devnull, os.O_WRONLY)
@@ -53,26 +49,6 @@ def as_student() -> None:
     finally:
         sys.modules["__main__"], sys.stdout, sys.stderr = before
         os.close(nowhere)
-
-
-def as_judge(students: Students) -> None:
-    """Judge an answer that is right and one that is not, in this process, against students' processes of theirs."""
-    from grading.running.known import Known
-    from grading.running.plan import Limits, Plan, PlanCell
-    from grading.running.proctor import Proctor
-
-    tests = [f"assert add([{number}, 2.5], more=2) == [{number + 2}, 4.5]" for number in range(6)]
-    tests += ["assert add([1]) == [3]", "add([])"]
-    cells = [PlanCell("setup", "setup", "import math"), PlanCell("answer", "answer", CELL, binds=("add",))]
-    for number, source in enumerate(tests):
-        lines = ((2, 2),) if number % 2 else ()
-        cells.append(PlanCell("test", f"test-{number}", f"{source}\nassert add([2]) == [3]", 1.0, lines))
-    plan = Plan(tuple(cells), ("add",), (), Limits())
-    before = sys.modules["__main__"]
-    try:
-        Proctor(plan, students, Known(plan.limits.total_seconds), lambda event: None).run()
-    finally:
-        sys.modules["__main__"] = before
 
 
 def _requests() -> list[dict[str, Any]]:

@@ -15,8 +15,8 @@ import socket
 import sys
 from typing import Any
 
-from grading.running import warming
 from grading.running.plan import Limits
+from grading.running.warming import warm_up
 from grading.running.zygote import Zygote
 from grading.sandbox import control, landlock, namespaces, seccomp, system
 from grading.sandbox.entering import Cage
@@ -77,7 +77,7 @@ def _preload(names: list[str]) -> None:
     for name in (*ALWAYS, *names):
         with contextlib.suppress(Exception):
             importlib.import_module(name)
-    warming.as_student()
+    warm_up()
     gc.collect()
     gc.freeze()  # the collector of a fork then does not write to, and so copy, what all forks share
 

@@ -12,35 +12,34 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 SECONDS = 0.02
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
-def descendants(of: int) -> list[int]:
-    """Process ids of all that descends from a process, nearest first. From /proc."""
-    parents: dict[int, list[int]] = {}
+def descendants(of: int) -> dict[int, int]:
+    """All that descends from a process, nearest first, with the bytes each holds in memory. From /proc."""
+    children: dict[int, list[tuple[int, int]]] = {}
     for name in os.listdir("/proc"):
         if name.isdigit():
             with contextlib.suppress(OSError, ValueError, IndexError):  # it may end while we read
                 fields = _read(f"/proc/{name}/stat").rpartition(b")")[2].split()
-                parents.setdefault(int(fields[1]), []).append(int(name))
-    found: list[int] = []
+                children.setdefault(int(fields[1]), []).append((int(name), int(fields[21]) * PAGE))
+    found: dict[int, int] = {}
     todo = [of]
     while todo:
-        children = parents.get(todo.pop(), [])
-        found += children
-        todo += children
+        below = children.get(todo.pop(), [])
+        found.update(below)
+        todo += [pid for pid, _ in below]
     return found
 
 
-def memory(processes: Iterable[int], most: int) -> bool:
-    """Whether processes use more memory together than `most` bytes."""
-    processes = list(processes)
-    if sum(_resident(pid) for pid in processes) <= most:
+def memory(processes: Mapping[int, int], most: int) -> bool:
+    """Whether processes use more memory together than `most` bytes; of each what it holds (`descendants`)."""
+    if sum(processes.values()) <= most:
         return False
-    return sum(_share(pid) for pid in processes) > most
+    return sum(_share(pid, held) for pid, held in processes.items()) > most
 
 
 def files(folder: str) -> tuple[int, int]:
@@ -58,19 +57,13 @@ def files(folder: str) -> tuple[int, int]:
     return size, count
 
 
-def _resident(pid: int) -> int:
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        return int(_read(f"/proc/{pid}/statm").split()[1]) * PAGE
-    return 0
-
-
-def _share(pid: int) -> int:
+def _share(pid: int, held: int) -> int:
     """A process's part of the memory it holds: a page that four share counts a quarter. All of it where it hides."""
     with contextlib.suppress(OSError, ValueError, IndexError):
         for line in _read(f"/proc/{pid}/smaps_rollup").splitlines():
             if line.startswith(b"Pss:"):
                 return int(line.split()[1]) * 1024
-    return _resident(pid)
+    return held
 
 
 def _read(path: str) -> bytes:
