@@ -7,6 +7,7 @@ import json
 import math
 import os
 import socket
+import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -626,3 +627,34 @@ def test_a_dead_process_is_started_again_with_its_cells(session: Session, tmp_pa
     session.end_test()
     assert session.begin_test(["live"])["live"]() == 1
     session.end_test()
+
+
+def test_fork_that_dies_while_it_waits_for_another_test_is_replaced(session: Session):
+    dies = "threading.Timer(0.2, os._exit, (3,)).start()"
+    session.run_cell(
+        "cell", f"import os, threading\ncalls = []\ndef f():\n    calls.append({dies})\n    return len(calls)"
+    )
+    for _ in range(2):
+        assert session.begin_test(["f"], question="f")["f"]() == 1
+        session.end_test(more=True)
+        assert session.stopped is None
+        time.sleep(0.5)
+
+
+def test_fork_is_left_for_the_same_question_alone(session: Session):
+    session.run_cell("cell", "calls = []\ndef f():\n    calls.append(1)\n    return len(calls)")
+    seen = []
+    for question, more in (
+        ("f", True),
+        ("f", True),
+        ("g", True),
+        ("f", False),
+        ("f", True),
+        (None, True),
+        (None, True),
+    ):
+        seen.append(session.begin_test(["f"], question=question)["f"]())
+        session.end_test(more)
+    assert seen == [1, 2, 1, 1, 1, 1, 1]
+    session.run_cell("other", "calls.append(2)")
+    assert session.begin_test(["f"], question=None)["f"]() == 2

@@ -15,7 +15,7 @@ from grading.course.notebook import hidden_ranges
 from grading.judge import check_source, judge, judge_submission
 from grading.running.plan import Limits, Plan, PlanCell, Run, TestRun
 from grading.running.preparing import blanked, prepared
-from grading.running.runner import Runner, run
+from grading.running.runner import MANY, Runner, run
 from grading.running.sealing import BROKE_OFF, CHECK_TOO_LONG, DIFFERENT, FURTHER, NO_USE, TOO_SLOW
 from grading.running.stops import UNASKED
 from grading.running.withholding import withheld
@@ -109,7 +109,7 @@ for descriptor in range(256):
     except OSError:
         pass
 assert not set(nodes) & set({foreign}), "a descriptor of the parent's"
-assert len(nodes) == 5, "three streams, the parent, the student's process"
+assert len(nodes) == 6, "three streams, the parent, what it writes down, the student's process"
 """,
         )
     finally:
@@ -397,6 +397,7 @@ def test_first_process_is_never_sent_a_hidden_input(runner: Runner):
 def test_no_second_run_without_need(runner: Runner, monkeypatch: pytest.MonkeyPatch):
     spawned: list[object] = []
     spawn = runner.sandbox.spawn
+    monkeypatch.setattr(runner, "plans", MANY)
     monkeypatch.setattr(runner.sandbox, "spawn", lambda files=(): spawned.append(files) or spawn(files))
     runner.run(plan(answer("def f(): return 1"), check("assert f() == 1")))
     assert len(spawned) == 1
@@ -420,6 +421,51 @@ def test_partial_credit_is_that_of_the_run_that_judges_the_whole(last: str, poin
     assert only(runner.run(plan(answer("def f(): pass"), check(f"f()\n{last}")))).points == points
     assert only(runner.run(plan(answer("def f(): pass"), check(f"f()\n{HIDE}\n{last}\n{SEEK}")))).points == points
     assert only(runner.run(plan(answer("def f(): pass"), check(f"0.25\n{HIDE}\n{last}\n{SEEK}")))).points == points
+
+
+# What tests share
+
+COUNT = """
+calls = []
+def f(): calls.append(1); return len(calls)
+def g(): return len(calls)
+"""
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [
+        [check("assert f() == 1", "first"), check("assert f() == 2", "second"), check("assert g() == 0", "third")],
+        [check("assert f() == 1", "first"), check("assert g() == 0", "second"), check("assert f() == 1", "third")],
+        [check("assert f() == 1", "first"), extra("pass"), check("assert f() == 1", "second"), check("", "third")],
+        [hidden("assert f() == 2", "assert f() == 1", "first"), check("assert f() == 2"), hidden("f()", "f()", "last")],
+    ],
+)
+def test_tests_of_a_question_share_what_its_functions_leave_behind_and_no_others(cells: list[PlanCell], runner: Runner):
+    outcome = runner.run(plan(answer(COUNT, "f", "g"), *cells))
+    assert [(test.status, test.message) for test in outcome.tests] == [("ok", "")] * 3
+
+
+@pytest.mark.parametrize("end", ["os._exit(3)", "os.kill(os.getpid(), 9)", "ctypes.string_at(0)"])
+def test_fork_that_dies_costs_the_test_it_died_in_and_the_next_gets_a_new_one(end: str, runner: Runner):
+    work = f"import ctypes, os\n{COUNT}\ndef die(): {end}"
+    tests = check("assert f() == 1\ndie()", "first"), check("assert f() == 1\nassert die", "second")
+    first, second = runner.run(plan(answer(work, "f", "die"), *tests)).tests
+    assert (first.status, second.status) == ("crash", "ok")
+
+
+def test_numbers_of_random_go_on_from_where_the_cells_left_them(runner: Runner):
+    work = "import random\nrandom.seed(7)\nrandom.random()\ndef f(): return random.random()"
+    test = "import random\nrandom.seed(7)\nrandom.random()\nassert f() == random.random()"
+    outcome = runner.run(plan(answer(work), check(test, "first"), extra("pass"), check(test, "second")))
+    assert [(test.status, test.message) for test in outcome.tests] == [("ok", "")] * 2
+
+
+@pytest.mark.parametrize("draw", ["random.random()", "float(numpy.random.rand())", "__import__('random').random()"])
+def test_unseeded_numbers_of_an_answer_are_the_same_each_time(draw: str, runner: Runner):
+    work = f"import numpy\n{'import random' if draw[0] == 'r' else ''}\ndef f(): return {draw}"
+    cells = answer(work), check("assert f() == 2, f'it was {f()}'")
+    assert len({only(runner.run(plan(*cells))).message for _ in range(3)}) == 1
 
 
 # Frames that nobody asked for
@@ -500,6 +546,9 @@ for frame in [sys._getframe()]:
                 me.wire.write({"n": begin["n"], "names": {"f": 5, "abs": 0, "sum": 7}, "objects": []})
                 while True:
                     message = me.wire.read()
+                    if message["op"] == "over":
+                        me.wire.write({"n": message["n"], "over": True})
+                        continue
                     if message["op"] == "end":
                         return
                     me.wire.write({"n": message["n"], "value": 1, "objects": []})

@@ -106,7 +106,7 @@ def zygote_of(box: Sandbox) -> int:
     """The zygote's process number; `bwrap` and the namespaces' starter stand before it."""
     assert box.zygote is not None
     first = box.zygote.process.pid
-    below = descendants(first)
+    below = list(descendants(first))
     return below[0] if below and box.level in ("bubblewrap", "namespaces") else first
 
 
@@ -735,7 +735,7 @@ def test_what_a_test_leaves_behind_does_not_answer_in_the_next(worker: Student) 
     os.kill(worker.process, 0)
     # the leftovers compete for this test's messages; its fork is ended from outside of it, as a judge would
     worker.connection.sendall(b"")
-    for pid in descendants(worker.process)[:1]:
+    for pid in list(descendants(worker.process))[:1]:
         os.kill(pid, signal.SIGKILL)
     assert receive(worker) == {"n": 10, "ended": -signal.SIGKILL}
     assert not descendants(worker.process)

@@ -3,8 +3,8 @@ student's.
 
 Setup cells run on both sides. Here a statement is left out when it uses what a student defines, or what such a
 statement defined; a name that a test needs and that is not known here is asked of the student's process. Left out: a
-value that one test cell keeps from a student's function and a later test cell uses (each test has its own fork of the
-student's process).
+value that one test cell keeps from a student's function and a later test cell uses (what is behind it is known in its
+own test alone).
 """
 
 from __future__ import annotations
@@ -58,13 +58,15 @@ class Desk:
             except Exception:  # what it should define is asked of the student's process, where it ran too
                 self.tainted |= code.bound
 
-    def run_test(self, code: Code, numpy: bool) -> Outcome:
-        """Run a piece of a test here, against a fork of the student's process. `numpy`: it may send arrays."""
+    def run_test(self, code: Code, numpy: bool, more: bool = False) -> Outcome:
+        """Run a piece of a test here, against a fork of the student's process. `numpy`: it may send arrays; `more`: a
+        test of the same question follows, or nothing."""
         wanted = code.used - code.bound - self.space.keys() - (BUILTINS - self.answer_names)
         value, problem = None, None
+        question = code.used & self.answer_names
         found: dict[str, Any] = {}
         try:
-            found = self.session.begin_test(sorted(wanted | (code.used & self.answer_names)), numpy)
+            found = self.session.begin_test(sorted(wanted | question), numpy, question)
             self.space.update(found)
             exec(code.body, self.space)
             value = eval(code.last, self.space) if code.last is not None else None
@@ -72,7 +74,7 @@ class Desk:
             problem = raised
             self.keep_definitions(code)
         finally:
-            self.session.end_test()
+            self.session.end_test(more)
             for known in found:
                 self.space.pop(known, None)
         return Outcome(value, problem, self.session.stopped, wanted)

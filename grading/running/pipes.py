@@ -44,6 +44,7 @@ class Wire:
 
     def __init__(self, descriptor: int) -> None:
         self.descriptor = descriptor
+        self.rest = b""  # of what was read: the next message, where that came at once
         self.passed_on = False  # a fork made now keeps the descriptor; every other lets go of it
 
     def let_go(self) -> None:
@@ -55,12 +56,13 @@ class Wire:
 
     def read(self) -> dict[str, Any]:
         """The next message; the process ends when the other side is closed."""
-        data = self._some()  # nobody sends a second message before the first is answered: none is cut in two here
+        data = self.rest or self._some()
         size = 4 + int.from_bytes(data[:4], "big") if len(data) >= 4 else 4
         while len(data) < size:
             data += self._some()
             size = 4 + int.from_bytes(data[:4], "big") if len(data) >= 4 else 4
-        message: dict[str, Any] = json.loads(data[4:])
+        self.rest = data[size:]
+        message: dict[str, Any] = json.loads(data[4:size])
         return message
 
     def write(self, message: dict[str, Any]) -> None:

@@ -4,12 +4,12 @@ The first run is sent the cells and the visible text of the tests; what a studen
 printed text, errors of cells. The second is a fresh process of the student's, the whole text of those tests that have a
 hidden part and passed the first time; out of it come a status, points, and words that stand in the test (`sealing`). So
 what a student reads comes from a process that was never sent a hidden input. Tests run where they stand among the
-cells, each against a fork of the student's process.
+cells, those of one question against one fork of the student's process.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from time import monotonic
 from typing import Any
@@ -50,7 +50,8 @@ class Proctor:
         desk = Desk(session, self.plan.names)
         known = self.known
         try:
-            for cell in self._up_to([cell for cell in self.tests if cell.id not in known.visible]):
+            due = {cell.id for cell in self.tests if cell.id not in known.visible}
+            for cell in self._up_to(due):
                 if cell.kind != "test":
                     if not lost(known.cells.get(cell.id)):
                         known.cells[cell.id] = self._run_cell(session, cell)
@@ -62,7 +63,7 @@ class Proctor:
                 else:
                     self._tell({"begins": cell.id})
                     began = monotonic()
-                    ran = self._visible(desk, cell)
+                    ran = self._visible(desk, cell, self._more(cell, due))
                     known.visible[cell.id] = replace(ran, seconds=round(monotonic() - began, 4))
                     self._tell({"test": known.visible[cell.id], "whole": False})
         finally:
@@ -77,7 +78,7 @@ class Proctor:
         helping = self._helping(due)
         differs = False
         try:
-            for cell in self._up_to([cell for cell in self.tests if cell.id in due]):
+            for cell in self._up_to(due):
                 if cell.kind != "test":
                     if not lost(known.cells.get(cell.id)):
                         differs |= self._ends_otherwise(session, cell)
@@ -87,7 +88,7 @@ class Proctor:
                     test = prepared(cell)
                     assert test.whole is not None  # one that is no Python is known since the first run
                     self._tell({"begins": cell.id})
-                    outcome = desk.run_test(test.whole, self._numpy(test.whole))
+                    outcome = desk.run_test(test.whole, self._numpy(test.whole), self._more(cell, due | helping))
                     if cell.id in due:
                         seconds = known.visible[cell.id].seconds  # those of this run may tell what the student heard
                         ran = replace(sealed(outcome, cell, self.explainer, differs), seconds=seconds)
@@ -98,7 +99,7 @@ class Proctor:
         finally:
             session.close()
 
-    def _visible(self, desk: Desk, cell: PlanCell) -> TestRun:
+    def _visible(self, desk: Desk, cell: PlanCell, more: bool) -> TestRun:
         """Run what everybody may see of a test. One of which nothing is to be seen passes here."""
         test = prepared(cell)
         if test.fault:
@@ -106,7 +107,7 @@ class Proctor:
         passed = TestRun(cell.id, "ok", cell.points, "")
         if test.visible is None:
             return passed
-        outcome = desk.run_test(test.visible, self._numpy(test.visible))
+        outcome = desk.run_test(test.visible, self._numpy(test.visible), more)
         if outcome.stopped is not None:  # whatever the test made of it
             return failed(cell, outcome.stopped.status, stop_text(outcome.stopped))
         if outcome.problem is None:
@@ -161,9 +162,23 @@ class Proctor:
         setups = (piece for cell in self.plan.cells if cell.kind == "setup" for piece in prepared_setup(cell))
         return any("numpy" in piece.modules for piece in (code, *setups))
 
-    def _up_to(self, tests: Sequence[PlanCell]) -> Iterator[PlanCell]:
+    def _more(self, test: PlanCell, run: set[str]) -> bool:
+        """Whether a test of the same question follows a test, of those that are `run`, or nothing at all does."""
+        between = False
+        for cell in self.plan.cells[self.plan.cells.index(test) + 1 :]:
+            if cell.id in run:
+                return not between and self._question(cell) == self._question(test)
+            between |= cell.kind != "test"
+        return True
+
+    def _question(self, test: PlanCell) -> frozenset[str]:
+        """The names of answers that a test uses."""
+        code = prepared(test).whole
+        return code.used & frozenset(self.plan.names) if code is not None else frozenset()
+
+    def _up_to(self, tests: Collection[str]) -> Iterator[PlanCell]:
         """The cells of the plan, up to the last of some tests."""
-        left = {cell.id for cell in tests}
+        left = set(tests)
         for cell in self.plan.cells:
             if not left:
                 return

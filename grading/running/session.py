@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import socket
 import time
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from typing import Any, Protocol
 
 from grading.running.channel import Channel
@@ -67,6 +67,8 @@ class Session:
         self.ran: list[tuple[str, str]] = []
         self.student: Student | None = None
         self.stopped: StudentStopped | None = None
+        self.question: Hashable = None  # of the test at hand
+        self.waiting: Hashable = None  # the question of a fork that is left to serve the next test
         self._new_heap()
 
     def run_cell(self, name: str, source: str) -> dict[str, Any]:
@@ -76,6 +78,7 @@ class Session:
         """
         try:
             self.clock.check()
+            self._leave()
             self._start()
             self._begin()
             answer = self._exchange({"op": "cell", "id": name, "source": source})
@@ -87,19 +90,27 @@ class Session:
         self.ran.append((name, source))
         return answer
 
-    def begin_test(self, names: list[str], numpy: bool = False) -> dict[str, Any]:
-        """Fork the student's process for one test; gives the values or stand-ins of `names` that are defined.
+    def begin_test(self, names: list[str], numpy: bool = False, question: Hashable = None) -> dict[str, Any]:
+        """Have a fork of the student's process serve a test; gives the values or stand-ins of `names` that are defined.
 
-        `numpy`: the test may send arrays.
+        `numpy`: the test may send arrays; `question`: the fork that served the test before serves this one too, where
+        that was told that `more` is to come and was of the same.
         """
-        self.stopped = None
+        self.stopped, self.question = None, question
         self._new_heap()
         try:
             self.clock.check()
+            goes_on = question is not None and question == self.waiting
+            if not goes_on:
+                self._leave()
+            self.waiting = None
             for _ in range(RESTARTS):  # a cell that ran once may still end the process when it is run again
                 self._start()
             self._begin(test=True)
-            answer = self._exchange({"op": "test", "names": names, "numpy": numpy})
+            wanted = {"names": names, "numpy": numpy}
+            answer = self._exchange({"op": "again" if goes_on else "test", **wanted})
+            if goes_on and "ended" in answer:  # that fork has died since; whoever reads that request now lets it pass
+                answer = self._exchange({"op": "test", **wanted})
             if "ended" in answer:
                 raise StudentStopped("crash", end_of_fork(answer))
             self.heap.apply(answer["objects"])
@@ -113,15 +124,18 @@ class Session:
                 found[name].asked_for()
         return found
 
-    def end_test(self) -> None:
-        """End the fork of a test. `stopped` says so when the process did not live to see it."""
+    def end_test(self, more: bool = False) -> None:
+        """End a test. `stopped` says so when the process did not live to see it. `more`: nothing but another test of
+        the same question is to follow, so its fork is left."""
         if self.stopped is None:
             self.clock.allow(END_SECONDS)
             try:
-                answer = self._exchange({"op": "end"})
-                if "ended" not in answer:
+                more = more and self.question is not None
+                answer = self._exchange({"op": "over" if more else "end"})
+                if not answer.keys() & {"over", "ended"}:
                     raise StudentStopped("crash", "the Python process did not end its test")
                 self.channel.check_quiet()
+                self.waiting = self.question if "over" in answer else None
             except StudentStopped as stop:
                 self._stop(stop)
 
@@ -160,6 +174,7 @@ class Session:
 
     def close(self) -> str:
         """End the process; gives what it had used too much of, if that ended it before us."""
+        self.waiting = None
         if self.student is None:
             return ""
         student, self.student = self.student, None
@@ -178,6 +193,20 @@ class Session:
         """Remember why the test cannot go on, and end the process."""
         self.stopped = named(stop, self.close())
         return self.stopped
+
+    def _leave(self) -> None:
+        """End a fork that was left to serve another test. Where it does not end as it should, all of it goes."""
+        if self.waiting is None:
+            return
+        self.waiting = None
+        self.clock.allow(END_SECONDS)
+        try:
+            if "ended" not in self._exchange({"op": "end"}):
+                self.close()
+            elif self.student is not None:
+                self.channel.check_quiet()
+        except StudentStopped:
+            self.close()
 
     def _start(self) -> None:
         """Start the process where there is none, and run again what ran in the one before."""

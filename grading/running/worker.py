@@ -2,12 +2,13 @@
 
 A fork of the zygote (`zygote.Zygote`) that has been locked up (`sandbox.entering`). It knows no test and no verdict: it
 reads "run this cell", "begin a test", "call this" from one socket and answers with plain data (`codec`). Every request
-has a number, `n`, and its answer repeats it; the end of a test's fork bears the number of the request that began the
-test. Each test is served by a fork, so no test sees what another did to the student's globals and a fork that dies
-costs its own test only. Nothing that runs here is trusted: whatever the student's code writes into the socket is at
-most a wrong answer. What it prints is kept up to a limit and otherwise dropped.
+has a number, `n`, and its answer repeats it; the end of a fork bears the number of the request that it was made for.
+The tests of one question that follow each other are served by one fork: they share what the student's functions leave
+behind, as they do in the notebook, and those of another question do not see it. A fork that dies costs the test it
+died in; the next gets a new one. Nothing that runs here is trusted: whatever the student's code writes into the socket
+is at most a wrong answer. What it prints is kept up to a limit and otherwise dropped.
 
-Processes that a test leaves behind are killed before its end is told, so none can answer for the next. Python's own
+Processes that a fork leaves behind are killed before its end is told, so none can answer for the next. Python's own
 forks let go of the socket; one made round Python within a cell keeps it and can answer in place of this process, which
 is no more than the cell could make this process say. The same work is to get the same mark, so numbers drawn without a
 seed are the same each time.
@@ -17,11 +18,12 @@ from __future__ import annotations
 
 import builtins
 import contextlib
+import importlib
 import os
 import signal
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from grading.running.codec import Heap
@@ -30,6 +32,7 @@ from grading.running.pipes import Printed, Wire
 from grading.running.reports import describe, report
 from grading.syntax import plain_python
 
+GENERATORS = ("random", "numpy.random")
 SPECIAL: dict[str, Callable[[Any], Any]] = {
     "len": len,
     "iter": iter,
@@ -72,10 +75,8 @@ class Worker:
         """Run one cell; the answer holds the error, if there was one, and what was printed."""
         self.file = f"<{name}>"
         self.sources[self.file] = name
-        if "random" in source and "random" not in sys.modules:  # loaded for nothing, it makes forks dearer
-            import random
-
-            random.seed(0)
+        if "random" in source:
+            load_random("numpy" in sys.modules or "numpy" in source)
         printed = Printed()
         sys.stdout = sys.stderr = printed
         error: dict[str, Any] | None = None
@@ -90,7 +91,7 @@ class Worker:
         self.loop.run("\n" * lines + plain_python(text), self.file, self.module.__dict__)
 
     def fork_test(self, message: dict[str, Any]) -> None:
-        """Serve one test in a fork, and say how that ended."""
+        """Serve a test, and those of its question that follow it, in a fork; say how that ended."""
         if message["numpy"] and "numpy" not in sys.modules:
             import numpy  # noqa: F401  # once, before the fork, and not once a test
         reap()
@@ -104,7 +105,9 @@ class Worker:
                 os.setpgid(0, 0)
                 if drawn is not None:
                     sys.modules["random"].setstate(drawn)  # Python starts it anew in every fork
-                self.serve_test(message)
+                following: dict[str, Any] | None = message
+                while following is not None:
+                    following = self.serve_test(following)
             finally:
                 os._exit(0)
         _, status = os.waitpid(child, 0)
@@ -116,8 +119,8 @@ class Worker:
                 os.killpg(child, signal.SIGKILL)
         self.wire.write({"n": message["n"], "ended": os.waitstatus_to_exitcode(status)})
 
-    def serve_test(self, begin: dict[str, Any]) -> None:
-        """The fork: tell what is defined, then perform operations until the test ends."""
+    def serve_test(self, begin: dict[str, Any]) -> dict[str, Any] | None:
+        """The fork: tell what is defined, then perform operations until the test ends. Gives the next test to serve."""
         sys.stdout = sys.stderr = Printed()
         heap = Heap(1, lambda description: Far(), describe)
         space = self.module.__dict__
@@ -126,7 +129,12 @@ class Worker:
         while True:
             message = self.wire.read()
             if message["op"] == "end":
-                return
+                return None
+            if message["op"] == "again":
+                return message
+            if message["op"] == "over":
+                self.wire.write({"n": message["n"], "over": True})
+                continue
             for number in message["drop"]:
                 heap.forget(number)
             heap.apply(message["objects"])
@@ -199,11 +207,20 @@ def state_of_random() -> Any:
         return None
 
 
-def seed() -> None:
-    """Start the generators that need no seed at the same place each time."""
-    for name in ("random", "numpy.random"):
+def seed(names: Iterable[str] = GENERATORS) -> None:
+    """Start the generators that need no seed, of those that are loaded, at the same place each time."""
+    for name in names:
         if name in sys.modules:
             sys.modules[name].seed(0)
+
+
+def load_random(numpy: bool) -> None:
+    """Load the generators that a cell may use, and start them. Where they are loaded for nothing, forks are dearer."""
+    for name in GENERATORS if numpy else GENERATORS[:1]:
+        if name not in sys.modules:
+            with contextlib.suppress(ImportError):
+                importlib.import_module(name)
+                seed((name,))
 
 
 def work(connection: int, by_itself: bool) -> None:
