@@ -5,9 +5,10 @@
 The class is generated: a notebook of three answers and six tests, four of them with a hidden part, numpy imported.
 Every submission is a different text, right and wrong answers mixed. Four parts, each in folders of its own:
 
-beside   one class by both graders in the same run, from the folder of submissions to the gradebook (ours: records too,
-         and the feedback pages, whose share is named). `nbgrader autograde` runs as it comes, with its stock
-         configuration, on the first students of the class, since it takes over a second each. The marks must agree.
+beside   one class by both graders in the same run, each in a process of its own from start to end, from the folder of
+         submissions to the gradebook (ours: records too, and the feedback pages, whose share is named). `nbgrader
+         autograde` runs as it comes, with its stock configuration, on the first students of the class, since it takes
+         over a second each. The marks must agree.
 scale    one long run: seconds and resident memory at every thousand.
 cost     where the time of one submission goes, in one worker, and the processor time of all its processes.
 cluster  the class by the pool and through two workers of a Dask LocalCluster: the records must be identical, timings
@@ -49,6 +50,18 @@ SIZES = {"beside": 200, "stock": 20, "scale": 10_000, "step": 1_000, "cost": 100
 QUICK = {"beside": 12, "stock": 3, "scale": 60, "step": 20, "cost": 10, "cluster": 10}
 PARTS = ("beside", "scale", "cost", "cluster")
 SHELL = Console(file=sys.stderr, quiet=True)
+
+# What `python -m grading grade` does, its table aside.
+COMMAND = """
+import json, sys
+from pathlib import Path
+from rich.console import Console
+from grading.classroom import grade_class
+from grading.course import open_course
+outcome = grade_class(open_course(Path(sys.argv[1])), console=Console(file=sys.stderr, quiet=True))
+assert not outcome.faults, next(iter(outcome.faults.values()))
+print(json.dumps(outcome.seconds))
+"""
 
 # Answer -> variants of it; the first two are right. {x} is a name of the student's own, {n} a number.
 ANSWERS = {
@@ -158,21 +171,28 @@ def beside(folder: Path, sizes: dict[str, int]) -> None:
     start = time.perf_counter()
     call("autograde", "six")
     theirs = (time.perf_counter() - start) / sizes["stock"]
-    outcome, seconds = grade(course)
-    ours = seconds / sizes["beside"]
-    assert not outcome.faults, next(iter(outcome.faults.values()))
-    for student, mark in stock_marks(stock).items():
-        assert outcome.marks[student, "six"] == mark, f"{student}: {outcome.marks[student, 'six']} is not {mark}"
-    shown = {mark: list(outcome.marks.values()).count(mark) for mark in sorted(set(outcome.marks.values()))}
+    start = time.perf_counter()
+    done = subprocess.run(
+        [sys.executable, "-c", COMMAND, str(course.root)], capture_output=True, text=True, env=env, check=False
+    )
+    ours = (time.perf_counter() - start) / sizes["beside"]
+    assert done.returncode == 0, done.stderr
+    parts = json.loads(done.stdout)
+    marks = marks_of(course)
+    for student, mark in marks_of(stock).items():
+        assert marks[student] == mark, f"{student}: {marks[student]} is not {mark}"
+    shown = {mark: list(marks.values()).count(mark) for mark in sorted(set(marks.values()))}
     print(f"marks (mark: students): {shown}; they agree on the {sizes['stock']} that both have graded")
     print(f"nbgrader autograde  {sizes['stock']:6} submissions  {60 / theirs:8.0f} a minute  {theirs:7.3f} s each")
     print(f"ours                {sizes['beside']:6} submissions  {60 / ours:8.0f} a minute  {ours:7.3f} s each")
-    pages, book = outcome.seconds["feedback"], outcome.seconds["gradebook"]
-    print(f"ours / nbgrader     {theirs / ours:.1f} (in ours: {book:.2f} s gradebook, {pages:.2f} s feedback pages)")
+    print(
+        f"ours / nbgrader     {theirs / ours:.1f} (in ours: {parts['gradebook']:.2f} s gradebook, "
+        f"{parts['feedback']:.2f} s feedback pages)"
+    )
 
 
-def stock_marks(course: Course) -> dict[str, float]:
-    """What nbgrader's own gradebook says."""
+def marks_of(course: Course) -> dict[str, float]:
+    """What the gradebook says, asked through nbgrader's own API."""
     from nbgrader.api import Gradebook
 
     with Gradebook(f"sqlite:///{course.database}") as book:
@@ -191,6 +211,10 @@ class Watched:
 
     def __exit__(self, *error: Any) -> None:
         self._inner.__exit__(*error)
+
+    def expect(self, jobs: int) -> None:
+        """As the engine does."""
+        self._engine.expect(jobs)
 
     def run(self, jobs: Iterable[Job]) -> Iterator[Answer]:
         """The answers; what each step took, and what is resident in this process and in the others."""

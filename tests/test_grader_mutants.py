@@ -220,8 +220,8 @@ MUTANTS = (
     mutant(
         "the whole test is sent in the first run",
         "running/proctor.py",
-        "outcome = desk.run_test(test.visible, self._numpy(test.visible))",
-        "outcome = desk.run_test(test.whole, self._numpy(test.whole))",
+        "outcome = desk.run_test(test.visible, self._numpy(test.visible), more)",
+        "outcome = desk.run_test(test.whole, self._numpy(test.whole), more)",
         "leaks/file_told_by_a_later_cell",
         "leaks/raises_arguments",
     ),

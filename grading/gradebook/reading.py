@@ -40,6 +40,7 @@ def totals(connection: Connection, assignment: str) -> Iterator[tuple[str, str, 
         .select_from(rows)
         .where(Assignment.__table__.c.name == assignment)
         .group_by(part.c.id)
+        .order_by(whole.c.student_id, notebook.c.name)
     )
     for student, name, score, full in connection.execute(question):
         yield student, name, float(score), float(full)

@@ -2,8 +2,8 @@
 
 A message is JSON behind four bytes of its length. Every request has a number, `n`, and its answer repeats that number;
 a frame that nobody asked for, that comes twice or bears another number, is the work of something in the student's
-process that answers in its place. The one frame that may come by itself tells that the fork which serves a test has
-ended: it bears the number of the request that began the test. What arrives is bounded in size and time and is at most
+process that answers in its place. The one frame that may come by itself tells that the fork which serves tests has
+ended: it bears the number of the request that it was made for. What arrives is bounded in size and time and is at most
 wrong data.
 """
 
@@ -33,7 +33,7 @@ class Channel:
         self.connection.setblocking(False)
         self.arrived = bytearray()
         self.number = 0
-        self.serving = 0  # the number of the request that began the test at hand
+        self.serving = 0  # the number of the request that the fork at hand was made for
         self.over: dict[str, Any] | None = None  # what told by itself that the fork which served it has ended
         self.readable, self.writable = select.poll(), select.poll()
         self.readable.register(connection, select.POLLIN)
