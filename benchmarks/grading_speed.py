@@ -212,9 +212,9 @@ class Watched:
     def __exit__(self, *error: Any) -> None:
         self._inner.__exit__(*error)
 
-    def expect(self, jobs: int) -> None:
+    def dismiss(self) -> None:
         """As the engine does."""
-        self._engine.expect(jobs)
+        self._engine.dismiss()
 
     def run(self, jobs: Iterable[Job]) -> Iterator[Answer]:
         """The answers; what each step took, and what is resident in this process and in the others."""
@@ -301,7 +301,7 @@ def cost(folder: Path, sizes: dict[str, int]) -> None:
     cells = each["run"] - each["spawn"] - each["end"] - each["tests"]
     rest = each["all"] - each["read"] - each["rebuild"] - each["run"]
     parts = {"read": each["read"], "rebuild": each["rebuild"], "spawn (two processes)": each["spawn"]}
-    parts |= {"cells, and the judge's fork": cells, "tests": each["tests"], "end of the two": each["end"]}
+    parts |= {"cells, hidden parts, the judge's fork": cells, "tests": each["tests"], "end of the two": each["end"]}
     parts |= {"the rest of the verdict": rest, "record, line and file": each["record"], "gradebook": each["gradebook"]}
     for name, milliseconds in parts.items():
         print(f"{name:38} {milliseconds:7.2f} ms")

@@ -18,12 +18,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColum
 from rich.text import Text
 
 from grading.course import Course, Exercise
-from grading.engines import Engine, OpenEngine, pool_of
+from grading.engines import OpenEngine, pool_of
 from grading.entering import Entries
 from grading.export import Marks, marks_csv
 from grading.feedback import write_index
-from grading.handins import HandIn, hand_ins
-from grading.judged import broken_tests, judged
+from grading.handins import hand_ins
+from grading.judged import Checked, judged
 from grading.record import Record, read_record, write_record
 from grading.running.plan import Limits
 from grading.todo import graded_exercises, kept_at, take_in, with_records
@@ -115,8 +115,6 @@ def grade_class(
         Entries(course, exercises, students) as entries,
         engine(course, limits) as workers,
     ):
-        workers.expect(len(files) if again else sum(not item.record(course).exists() for item in files))
-        entries.get_ready()
         todo = list(files) if again else []
         for item, old in () if again else with_records(course, exercises, files, limits, allow_unsandboxed):
             if old is None:
@@ -124,33 +122,30 @@ def grade_class(
             else:
                 entries.add(old)
         reused = len(files) - len(todo)
-        broken |= _check_tests(todo, workers, limits, progress)
+        own = progress.add_task("Tests on the instructor's answers", total=len({item.exercise.key for item in todo}))
         task = progress.add_task("Submissions", total=len(files), completed=reused)
-        for record in judged(todo, workers, limits, broken):
-            write_record(kept_at(course, record), record)
-            entries.add(record)
-            if record.verdict.status == "grader_error":
-                faults[record.student, record.verdict.exercise] = record.verdict.fault
+        coming = judged(todo, workers, limits)
+        entries.get_ready()  # while the workers do
+        for found in coming:
+            if isinstance(found, Checked):
+                progress.advance(own)
+                if found.broken:
+                    broken[found.exercise] = found.broken
+                    said = escape(f"{found.exercise}: the instructor's own answer fails {', '.join(found.broken)}")
+                    progress.console.print(f"[bold red]{said}")
+                continue
+            write_record(kept_at(course, found), found)
+            entries.add(found)
+            if found.verdict.status == "grader_error":
+                faults[found.student, found.verdict.exercise] = found.verdict.fault
             progress.advance(task)
+        workers.dismiss()
         index = write_index(course.feedback, exercises, tuple(students.items()), entries.index.values())
         marks = entries.finish()
     table = _write(course.build / "marks.csv", marks_csv(exercises, tuple(students.items()), marks))
     kept = KeptRecords([item.record(course) for item in files])
     people, seconds = tuple(students.items()), dict(entries.seconds)
     return Outcome(people, tuple(exercises), kept, marks, reused, broken, faults, seconds, table, index)
-
-
-def _check_tests(todo: Sequence[HandIn], workers: Engine, limits: Limits, progress: Progress) -> dict[str, list[str]]:
-    """The tests that fail on the instructor's own answers, by exercise, of those that are to be graded now."""
-    task = progress.add_task("Tests on the instructor's answers", total=len({item.exercise.key for item in todo}))
-    broken = {}
-    for exercise, found in broken_tests(todo, workers, limits):
-        progress.advance(task)
-        if found:
-            broken[exercise] = found
-            said = escape(f"{exercise}: the instructor's own answer fails {', '.join(found)}")
-            progress.console.print(f"[bold red]{said}")
-    return broken
 
 
 def _write(path: Path, text: str) -> Path:

@@ -17,11 +17,12 @@ from grading.scheduling import Cluster
 class Engine(Protocol):
     """Answers jobs."""
 
-    def expect(self, jobs: int) -> None:
-        """Get ready for so many jobs, while the one who asks gets ready too."""
-
     def run(self, jobs: Iterable[Job]) -> Iterator[Answer]:
-        """An answer to each job, in the order in which they come."""
+        """An answer to each job, in the order in which they come. Where it can, it begins before it is asked for the
+        first."""
+
+    def dismiss(self) -> None:
+        """No more jobs are to come: who waits for some can go."""
 
 
 OpenEngine = Callable[[Course, Limits], AbstractContextManager[Engine]]

@@ -6,6 +6,8 @@ An answer that holds no record, or that of another job, is the grader's failure,
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain
 
 from grading.engines import Engine
 from grading.handins import HandIn
@@ -16,22 +18,35 @@ from grading.todo import blamed, job_of, own_answers
 from grading.worker import Known, failed, failing, known
 
 
-def broken_tests(todo: Sequence[HandIn], workers: Engine, limits: Limits) -> Iterator[tuple[str, list[str]]]:
-    """Each exercise of what is to be graded, with the tests that fail on the instructor's own answer."""
-    about = _known(todo, limits)
-    for answer in workers.run(own_answers(todo)):
-        exercise = answer.job.exercise
-        yield exercise, failing(_record(answer, about[exercise]))
+@dataclass(frozen=True)
+class Checked:
+    """An exercise whose own answer has been run, and the tests that fail on it."""
+
+    exercise: str
+    broken: list[str]
 
 
-def judged(
-    todo: Sequence[HandIn], workers: Engine, limits: Limits, broken: Mapping[str, list[str]]
-) -> Iterator[Record]:
-    """The record of each hand-in, in the order in which they come; what `broken` tests found is the grader's fault."""
+def judged(todo: Sequence[HandIn], workers: Engine, limits: Limits) -> Iterator[Checked | Record]:
+    """The record of each hand-in, in the order in which they come, and before the first of an exercise what its own
+    answer gets: the tests that fail there are the grader's fault."""
     about = _known(todo, limits)
-    for answer in workers.run(map(job_of, todo)):
+    return _in_order(workers.run(chain(own_answers(todo), map(job_of, todo))), about)
+
+
+def _in_order(found: Iterator[Answer], about: Mapping[str, Known]) -> Iterator[Checked | Record]:
+    broken: dict[str, list[str]] = {}
+    early: dict[str, list[Record]] = {}  # of exercises whose own answer is still being run: a few
+    for answer in found:
         exercise = answer.job.exercise
-        yield blamed(_record(answer, about[exercise]), broken.get(exercise, []))
+        record = _record(answer, about[exercise])
+        if not answer.job.path:
+            broken[exercise] = failing(record)
+            yield Checked(exercise, broken[exercise])
+            yield from (blamed(one, broken[exercise]) for one in early.pop(exercise, ()))
+        elif exercise in broken:
+            yield blamed(record, broken[exercise])
+        else:
+            early.setdefault(exercise, []).append(record)
 
 
 def _known(todo: Sequence[HandIn], limits: Limits) -> dict[str, Known]:

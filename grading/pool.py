@@ -103,17 +103,16 @@ class Pool:
     ) -> None:
         self.close()
 
-    def expect(self, jobs: int) -> None:
-        """Start workers for so many jobs; they take a second to be ready."""
-        while len(self._workers) < min(jobs, self._wanted):
-            self._workers.append(self._start())
-
     def run(self, jobs: Iterable[Job]) -> Iterator[Answer]:
-        """An answer to each job, in the order in which they come.
+        """An answer to each job, in the order in which they come. The first jobs are given out at once.
 
         Raises `ValueError` with the workers' own words when they refuse to work, or die whatever they are given.
         """
         source, back = iter(jobs), deque[Job]()
+        self._deal(source, back)
+        return self._answers(source, back)
+
+    def _answers(self, source: Iterator[Job], back: deque[Job]) -> Iterator[Answer]:
         deaths: Counter[Job] = Counter()
         while True:
             self._deal(source, back)
@@ -128,6 +127,13 @@ class Pool:
                     yield Answer(worker.jobs.popleft(), line.decode("utf-8", "replace"))
                 if not data:
                     yield from self._bury(worker, back, deaths)
+
+    def dismiss(self) -> None:
+        """No more jobs are to come: workers end by the end of their input, while the one who asked goes on."""
+        for worker in self._workers:
+            if worker.process.stdin is not None and not worker.jobs:
+                with contextlib.suppress(OSError):
+                    worker.process.stdin.close()
 
     def close(self) -> None:
         """End every worker: those without a job by the end of their input, the others by a signal, all at once."""

@@ -55,8 +55,8 @@ class Cluster:
     ) -> None:
         self.close()
 
-    def expect(self, jobs: int) -> None:
-        """Nothing: the cluster is there, and starts workers where it sends jobs."""
+    def dismiss(self) -> None:
+        """Nothing: workers end with the chunk that they were started for."""
 
     def run(self, jobs: Iterable[Job]) -> Iterator[Answer]:
         """An answer to each job, in the order in which they come. Raises `ValueError` with the words of a worker that

@@ -59,8 +59,8 @@ class Here:
     def __exit__(self, *error: object) -> None:
         self.grader.__exit__(*error)
 
-    def expect(self, jobs: int) -> None:
-        """There is nobody else to get ready."""
+    def dismiss(self) -> None:
+        """There is nobody to go."""
 
     def run(self, jobs: Iterable[Job]) -> Iterator[Answer]:
         for job in jobs:

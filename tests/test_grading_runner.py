@@ -546,9 +546,6 @@ for frame in [sys._getframe()]:
                 me.wire.write({"n": begin["n"], "names": {"f": 5, "abs": 0, "sum": 7}, "objects": []})
                 while True:
                     message = me.wire.read()
-                    if message["op"] == "over":
-                        me.wire.write({"n": message["n"], "over": True})
-                        continue
                     if message["op"] == "end":
                         return
                     me.wire.write({"n": message["n"], "value": 1, "objects": []})

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from grading.course import Course
 from grading.engines import OpenEngine
 from grading.handins import HandIn
-from grading.judged import broken_tests, judged
-from grading.record import write_record
+from grading.judged import judged
+from grading.record import Record, write_record
 from grading.running.plan import Limits
 from grading.todo import kept_at, with_records
 
@@ -24,6 +24,6 @@ def judge_all(course: Course, files: Sequence[HandIn], limits: Limits, engine: O
     if not todo:
         return
     with engine(course, limits) as workers:
-        broken = dict(broken_tests(todo, workers, limits))
-        for record in judged(todo, workers, limits, broken):
-            write_record(kept_at(course, record), record)
+        for found in judged(todo, workers, limits):
+            if isinstance(found, Record):
+                write_record(kept_at(course, found), found)

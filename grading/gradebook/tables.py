@@ -1,7 +1,7 @@
 """nbgrader's own tables, and nothing else of nbgrader's.
 
-Importing the package imports nearly all of Jupyter, for the extensions of its server; importing its tables imports a
-grammar of internet addresses that takes seconds to build. Nothing here asks for either.
+Importing the package imports nearly all of Jupyter, for the extensions of its server; importing its tables imports
+what validates notebooks, and a grammar of internet addresses that takes seconds to build. Nothing here asks for any.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _bare(package: str) -> Iterator[None]:
             del sys.modules[package]
 
 
-with _without("rfc3987_syntax"), _bare("nbgrader"):
+with _without("rfc3987_syntax"), _bare("nbgrader"), _bare("nbformat"):
     from nbgrader.api import (
         Assignment,
         Base,

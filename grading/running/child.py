@@ -20,7 +20,7 @@ import signal
 import socket
 import sys
 import traceback
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn
@@ -81,15 +81,22 @@ class Link:
 
 
 def judge(
-    plan: Plan, known: Known, connection: socket.socket, folder: str, journal: int, said: int, seconds: float
+    plan: Plan,
+    known: Known,
+    connection: socket.socket,
+    folder: str,
+    journal: int,
+    said: int,
+    seconds: float,
+    handled: Collection[int],
 ) -> NoReturn:
     """Be the judging process: after `os.fork`, and for ever. `journal` takes what it finds, `said` what it writes when
-    it fails."""
+    it fails; `handled` are the signals that the parent has handlers for."""
     code = 1
     try:
         system.prctl(system.PR_SET_PDEATHSIG, signal.SIGKILL)
         gc.freeze()  # what was there before is not looked through again, and so not copied
-        _leave_behind({connection.fileno(), journal, said})
+        _leave_behind({connection.fileno(), journal, said}, handled)
         _enter(folder, said)
         _seed()
         link = Link(connection, journal, seconds)
@@ -104,12 +111,11 @@ def judge(
         os._exit(code)
 
 
-def _leave_behind(kept: set[int]) -> None:
+def _leave_behind(kept: set[int], handled: Collection[int]) -> None:
     """Handlers of signals, descriptors, and the session of the terminal."""
     signal.pthread_sigmask(signal.SIG_SETMASK, ())
-    for number in signal.valid_signals():
-        if callable(signal.getsignal(number)) or number == signal.SIGPROF:
-            signal.signal(number, signal.SIG_DFL)
+    for number in (*handled, signal.SIGPROF):
+        signal.signal(number, signal.SIG_DFL)
     signal.set_wakeup_fd(-1)
     os.setsid()
     for name in os.listdir("/proc/self/fd"):

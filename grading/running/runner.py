@@ -119,12 +119,13 @@ class Runner:
         said, journal = os.memfd_create("said"), os.memfd_create("journal")
         folder = tempfile.mkdtemp(prefix="judge-")
         ours, theirs = socket.socketpair()
+        handled = [number for number in signal.valid_signals() if callable(signal.getsignal(number))]
         try:
             for file in plan.files:
                 shutil.copy(file, folder)
             child = os.fork()
             if child == 0:
-                judge(plan, known, theirs, folder, journal, said, seconds)
+                judge(plan, known, theirs, folder, journal, said, seconds, handled)
             theirs.close()
             try:
                 self._listen(ours, journal, plan, known, life)

@@ -127,17 +127,18 @@ class Session:
     def end_test(self, more: bool = False) -> None:
         """End a test. `stopped` says so when the process did not live to see it. `more`: nothing but another test of
         the same question is to follow, so its fork is left."""
-        if self.stopped is None:
-            self.clock.allow(END_SECONDS)
-            try:
-                more = more and self.question is not None
-                answer = self._exchange({"op": "over" if more else "end"})
-                if not answer.keys() & {"over", "ended"}:
+        if self.stopped is not None:
+            return
+        try:
+            if more and self.question is not None:
+                self.waiting = self.question
+            else:
+                self.clock.allow(END_SECONDS)
+                if "ended" not in self._exchange({"op": "end"}):
                     raise StudentStopped("crash", "the Python process did not end its test")
-                self.channel.check_quiet()
-                self.waiting = self.question if "over" in answer else None
-            except StudentStopped as stop:
-                self._stop(stop)
+            self.channel.check_quiet()
+        except StudentStopped as stop:
+            self._stop(stop)
 
     def ask(self, op: str, target: Handle, *args: Any, **kwargs: Any) -> Any:
         """One operation on the student's side; its exceptions are raised here as the built-in type they descend

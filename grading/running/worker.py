@@ -132,9 +132,6 @@ class Worker:
                 return None
             if message["op"] == "again":
                 return message
-            if message["op"] == "over":
-                self.wire.write({"n": message["n"], "over": True})
-                continue
             for number in message["drop"]:
                 heap.forget(number)
             heap.apply(message["objects"])
