@@ -13,8 +13,9 @@ from pathlib import Path
 
 import pytest
 
-# Answers that students might hand in, two of one name among them: data for the graders' tests, and no modules of ours.
-collect_ignore = ["submissions"]
+# Answers that students might hand in, two of one name among them, and an instructor's course: data for the graders'
+# tests, and no modules of ours. Collected for doctests they would be imported, and stay for tests that import them.
+collect_ignore = ["submissions", "hostile/course"]
 
 SAMPLE = 2
 ALWAYS = "test_the_whole_book_builds_cold_and_without_a_network"
