@@ -134,7 +134,11 @@ class Entries:
 
         if self._book is None:
             book = Book(self.course.database, self.exercises.values(), WAIT)
-            book.add_students(self.names.items())
+            try:
+                book.add_students(self.names.items())
+            except BaseException:
+                book.close()
+                raise
             self._book = book
         return self._book
 

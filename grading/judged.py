@@ -47,6 +47,8 @@ def _in_order(found: Iterator[Answer], about: Mapping[str, Known]) -> Iterator[C
             yield blamed(record, broken[exercise])
         else:
             early.setdefault(exercise, []).append(record)
+    for waiting in early.values():  # whose own answer nobody ran: no record is lost for that
+        yield from waiting
 
 
 def _known(todo: Sequence[HandIn], limits: Limits) -> dict[str, Known]:

@@ -328,6 +328,17 @@ def test_record_that_comes_before_the_instructors_own_waits_for_it(tmp_path: Pat
     assert outcome.records[0].verdict.score == 8
 
 
+def test_record_is_kept_where_nobody_ran_the_instructors_own(tmp_path: Path):
+    course = make_course(tmp_path)
+    hand_in(course, "ann", solved())
+
+    class Forgetful(Here):
+        def run(self, jobs: Iterable[Job]) -> Iterator[Answer]:
+            yield from super().run([job for job in jobs if job.path])
+
+    assert grade(course, engine=Forgetful).marks == {("ann", "tiny"): 10}
+
+
 def test_broken_test_is_the_graders_fault(tmp_path: Path):
     cells = source_cells()
     cells[3]["source"] = "assert total([1]) == 2, 'wrong test'"

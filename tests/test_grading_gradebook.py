@@ -724,3 +724,20 @@ def test_tables_come_without_the_grammar_and_leave_no_trace():
     subprocess.run([sys.executable, "-c", script], cwd=ROOT, check=True)
     assert nbgrader_tables.Grade is Grade
     assert insert(GRADES).table is Grade.__table__
+
+
+def test_nbgrader_and_nbformat_can_be_imported_whole_afterwards():
+    code = """
+import sys
+import grading.gradebook
+assert not {"nbgrader", "nbformat", "nbgrader.server_extensions"} & sys.modules.keys()
+import nbformat, nbgrader
+import nbgrader.apps
+from nbgrader import api, utils
+from nbgrader.api import Gradebook
+assert Gradebook is api.Gradebook and api.Grade is grading.gradebook.tables.Grade
+assert nbformat.reads(nbformat.writes(nbformat.v4.new_notebook()), 4).nbformat == 4
+assert nbgrader.__version__ and utils.get_username
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr

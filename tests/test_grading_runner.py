@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import signal
+import sys
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,11 +14,14 @@ import pytest
 
 from grading.course.notebook import hidden_ranges
 from grading.judge import check_source, judge, judge_submission
+from grading.running.late import late_parts
 from grading.running.plan import Limits, Plan, PlanCell, Run, TestRun
 from grading.running.preparing import blanked, prepared
+from grading.running.rehearsal import rehearse
 from grading.running.runner import MANY, Runner, run
 from grading.running.sealing import BROKE_OFF, CHECK_TOO_LONG, DIFFERENT, FURTHER, NO_USE, TOO_SLOW
-from grading.running.stops import UNASKED
+from grading.running.stops import UNASKED, StudentStopped
+from grading.running.warming import warm_up
 from grading.running.withholding import withheld
 from grading.submission import read
 from tests.grading_tiny import BOX_ONLY, FAST, RIGHT, cell, make_course, solved, source_cells, write_notebook
@@ -669,6 +673,32 @@ def test_modules_to_preload_are_installed_ones_that_nothing_hidden_names(tmp_pat
     course = make_course(tmp_path, cells)
     (tmp_path / "source" / "tiny" / "till.py").write_text("")
     assert course.exercise("tiny").preload == ("heapq", "math", "os", "string")
+
+
+def test_late_parts_are_those_that_the_code_speaks_of():
+    assert late_parts(["numpy", "json"], ["np.random.rand()", "x = 1"]) == {"numpy.random"}
+    assert late_parts(["numpy"], ["np.zeros(3)"]) == late_parts(["json"], ["random"]) == set()
+
+
+def test_what_is_gone_through_before_the_forks_leaves_no_trace(runner: Runner, capsys: pytest.CaptureFixture[str]):
+    before = sys.modules["__main__"], sys.stdout, sys.stderr, sorted(os.listdir("/proc/self/fd"))
+    warm_up()
+    rehearse(runner.sandbox)
+    assert before == (sys.modules["__main__"], sys.stdout, sys.stderr, sorted(os.listdir("/proc/self/fd")))
+    assert capsys.readouterr() == ("", "")
+
+
+def test_rehearsal_that_fails_costs_nobody(runner: Runner, monkeypatch: pytest.MonkeyPatch):
+    def fails(students: object) -> None:
+        calls.append(students)
+        raise StudentStopped("crash", "no process")
+
+    calls: list[object] = []
+    monkeypatch.setattr("grading.running.runner.rehearse", fails)
+    monkeypatch.setattr(runner, "plans", MANY - 2)
+    for _ in range(3):
+        assert only(runner.run(plan(answer("def f(): return 1"), check("assert f() == 1")))).status == "ok"
+    assert calls == [runner.sandbox]
 
 
 def test_hash_of_an_exercise_covers_what_lies_beside_it(tmp_path: Path):

@@ -2,7 +2,7 @@
 
 `Runner.run` is a function from plain data to plain data (`Plan` -> `Run`). What the judging process needs for every
 submission (numpy, the exercise's tests as Python has compiled them) is loaded here once, before the fork. No line of a
-student's runs in this process, and no test either.
+student's runs in this process, and no test of a course either.
 """
 
 from __future__ import annotations
@@ -78,10 +78,8 @@ class Runner:
     def run(self, plan: Plan) -> Run:
         """Run a plan. Every test of the plan has an entry in the result, also when the judging process dies."""
         self.plans += 1
-        if self.plans == MANY:
-            with contextlib.suppress(
-                Exception, StudentStopped
-            ):  # whatever fails here fails in the plan too, and is told
+        if self.plans == MANY:  # whatever fails in a rehearsal fails in the plan too, and is told there
+            with contextlib.suppress(Exception, StudentStopped):
                 rehearse(self.sandbox)
         if not plan.files:
             return self._run(plan)
