@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 from grading.running.plan import Limits
-from grading.sandbox import Sandbox, SandboxError, Student, bubblewrap, layout, self_test
+from grading.sandbox import Sandbox, SandboxError, Student, bubblewrap, layout, self_test, watch
 from grading.sandbox.levels import FORCE
 from grading.sandbox.removing import remove
 from grading.sandbox.selftest import ITEMS, REPORT
@@ -428,6 +428,42 @@ def test_memory_that_forks_share_counts_once(box: Sandbox) -> None:
     )
     box.kill(student)
     assert box.why == ""
+
+
+def test_what_ends_while_it_is_looked_at_holds_nothing() -> None:
+    """A group that is killed goes between two readings: its sizes are known, and its shares can no longer be read."""
+    with subprocess.Popen([sys.executable, "-c", "pass"]) as process:
+        os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOWAIT)  # ended, and still listed
+        assert not watch.memory({process.pid: 1 << 40}, 1 << 30)
+        process.wait()
+        assert not watch.memory({process.pid: 1 << 40}, 1 << 30), "not even listed"
+    assert watch.memory({os.getpid(): 1 << 40}, 1 << 10), "what lives does count"
+
+
+def test_memory_counts_where_the_first_thread_has_ended(box: Sandbox) -> None:
+    """The kernel says that such a process holds nothing; its other threads do."""
+    student = box.spawn(())
+    answer = ask(
+        student,
+        op="cell",
+        id="cell",
+        source="import ctypes, os, threading, time\n"
+        "exit_thread = 93 if os.uname().machine == 'aarch64' else 60\n"
+        "def hold():\n"
+        "    time.sleep(1)  # by then the first thread is gone\n"
+        "    kept = bytearray(300 << 20)\n"
+        "    for at in range(0, len(kept), 4096):\n"
+        "        kept[at] = 1\n"
+        "    time.sleep(30)\n"
+        "for _ in range(6):\n"
+        "    if os.fork() == 0:\n"
+        "        threading.Thread(target=hold).start()\n"
+        "        ctypes.CDLL(None).syscall(exit_thread, 0)\n"
+        "time.sleep(30)",
+    )
+    box.kill(student)
+    assert answer == {}, "nothing ended them"
+    assert box.why == "memory"
 
 
 # --- ends ---

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 SECONDS = 0.02
 PAGE = os.sysconf("SC_PAGE_SIZE")
@@ -24,8 +24,10 @@ def descendants(of: int) -> dict[int, int]:
     for name in os.listdir("/proc"):
         if name.isdigit():
             with contextlib.suppress(OSError, ValueError, IndexError):  # it may end while we read
-                fields = _read(f"/proc/{name}/stat").rpartition(b")")[2].split()
-                children.setdefault(int(fields[1]), []).append((int(name), int(fields[21]) * PAGE))
+                state, parent, held = _stat(f"/proc/{name}/stat")
+                if state == b"Z":  # its first thread has ended, and others may go on
+                    held = _held(_threads(int(name)))
+                children.setdefault(parent, []).append((int(name), held))
     found: dict[int, int] = {}
     todo = [of]
     while todo:
@@ -59,11 +61,38 @@ def files(folder: str) -> tuple[int, int]:
 
 def _share(pid: int, held: int) -> int:
     """A process's part of the memory it holds: a page that four share counts a quarter. All of it where it hides."""
-    with contextlib.suppress(OSError, ValueError, IndexError):
-        for line in _read(f"/proc/{pid}/smaps_rollup").splitlines():
-            if line.startswith(b"Pss:"):
-                return int(line.split()[1]) * 1024
-    return held
+    for task in (pid, *_threads(pid)):
+        try:
+            for line in _read(f"/proc/{task}/smaps_rollup").splitlines():
+                if line.startswith(b"Pss:"):
+                    return int(line.split()[1]) * 1024
+        except (FileNotFoundError, ProcessLookupError):
+            continue  # it has ended and holds nothing; a whole group that is killed does so between two readings
+        except OSError:
+            return held
+    return 0
+
+
+def _stat(path: str) -> tuple[bytes, int, int]:
+    """State, parent and bytes in memory, from a `stat` of /proc."""
+    fields = _read(path).rpartition(b")")[2].split()
+    return fields[0], int(fields[1]), int(fields[21]) * PAGE
+
+
+def _held(threads: Iterable[int]) -> int:
+    """The bytes that threads of one process hold in memory; 0 where none is left."""
+    for thread in threads:
+        with contextlib.suppress(OSError, ValueError, IndexError):
+            state, _, held = _stat(f"/proc/{thread}/stat")
+            if state != b"Z":
+                return held
+    return 0
+
+
+def _threads(pid: int) -> Iterator[int]:
+    """The threads of a process that are not its first one; one of them may hold the memory when that has ended."""
+    with contextlib.suppress(OSError):
+        yield from (int(name) for name in os.listdir(f"/proc/{pid}/task") if int(name) != pid)
 
 
 def _read(path: str) -> bytes:
