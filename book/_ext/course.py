@@ -1,13 +1,15 @@
-"""The few Sphinx pieces of this book: three boxes, three badges, and pages that ask no other machine for anything.
+"""The few Sphinx pieces of this book: three boxes, three badges, scripts for explorers, and no other machine asked.
 
 Boxes: ``objectives``, ``loses`` and ``exercise NAME`` (links the notebook in ``exercises/NAME/``). Badges: the roles
 ``computed``, ``replayed`` and ``cited`` mark in a sentence where a number comes from. What a table says of itself
-comes from ``ragkit.show.table``.
+comes from ``ragkit.show.table``. A page that shows an explorer of ``ragkit.explore`` gets its script, no other does.
 """
 
 from __future__ import annotations
 
+import contextlib
 import re
+import typing
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -19,6 +21,9 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 logger = logging.getLogger(__name__)
+# Not below _static: jupyter-book would load every script and style there on every page.
+ASSETS = Path(__file__).parent / "assets"
+KIND = re.compile(r'<div class="rk-explorer"[^>]* data-kind="(\w+)"')
 
 
 class _Box(BaseAdmonition):
@@ -91,6 +96,34 @@ def short_description(app: Sphinx, pagename: str, templatename: str, context: di
         context["page_description"] = re.sub(r"\s+", " ", first.astext())[:300]
 
 
+def notebook_to_download(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
+    """Tell the theme's download button of the notebook that the build writes beside the page's source."""
+    if doctree is not None and any("cell" in node["classes"] for node in doctree.findall(nodes.container)):
+        context["ipynb_source"] = f"{pagename}.ipynb"
+
+
+def carry_assets(app: Sphinx, config: Any) -> None:
+    """Copy the scripts of the explorers into the site, as ``_static/explorers``."""
+    config.html_static_path.append(str(ASSETS))
+
+
+def explorer_scripts(app: Sphinx, pagename: str, templatename: str, context: dict[str, Any], doctree: Any) -> None:
+    """Load the scripts of those kinds of explorer that the page shows; nothing on other pages."""
+    kinds = sorted(set(KIND.findall(context.get("body", ""))))
+    for number, name in enumerate(["core", *kinds] if kinds else []):
+        if not (ASSETS / "explorers" / f"{name}.js").is_file():
+            logger.warning("no script for explorers of the kind %s", name, location=pagename)
+        app.add_js_file(f"explorers/{name}.js", priority=600 + number, loading_method="defer")
+    if kinds:
+        app.add_css_file("explorers/explorers.css", priority=900)
+
+
+def whole_annotations(app: Sphinx, obj: Any, bound_method: bool) -> None:
+    """Give autodoc types and not their names: two classes of one name in two modules would be one link otherwise."""
+    with contextlib.suppress(Exception):  # what cannot be resolved is shown as it is written
+        obj.__annotations__ = typing.get_type_hints(obj)
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("objectives", Objectives)
     app.add_directive("loses", Loses)
@@ -99,6 +132,11 @@ def setup(app: Sphinx) -> dict[str, Any]:
         app.add_role(name, Badge())
     # jupyter-book sets this for an extension that this book does not load.
     app.add_config_value("comments_config", {}, "html")
+    app.setup_extension("sphinx.ext.autodoc")
+    app.connect("autodoc-before-process-signature", whole_annotations)
+    app.connect("config-inited", carry_assets)
+    app.connect("html-page-context", notebook_to_download, priority=400)  # before the theme makes its buttons
+    app.connect("html-page-context", explorer_scripts)
     app.connect("html-page-context", plain_bibliography, priority=900)
     app.connect("html-page-context", short_description, priority=900)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -32,6 +32,7 @@ import yaml
 
 sys.path.insert(0, str(Path(__file__).parent))
 import gates
+import notebooks
 
 ROOT = Path(__file__).resolve().parents[2]
 # A kernel warns on every start that loopback is not encrypted.
@@ -60,6 +61,8 @@ def environment(root: Path, jobs: int) -> dict[str, str]:
     env |= {"OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads, "PYTHONHASHSEED": "0"}
     # More threads of the language model than free processors slow it down a hundredfold.
     env |= {"RAGKIT_CACHE": str(root / "_build" / "embeddings"), "RAGKIT_THREADS": threads}
+    # A page has no kernel: an explorer shows what a script can bring to life, and no ipywidgets.
+    env |= {"RAGKIT_BOOK": "1"}
     # Jupyter warns about its own paths otherwise, and a warning fails the build.
     env |= {"JUPYTER_PLATFORM_DIRS": "1", "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
     return env
@@ -68,13 +71,14 @@ def environment(root: Path, jobs: int) -> dict[str, str]:
 def toc_pages(toc: dict[str, Any]) -> list[str]:
     """The page names of a table of contents, the root first.
 
-    >>> toc_pages({"root": "index", "parts": [{"chapters": [{"file": "a"}, {"file": "b"}]}]})
+    >>> toc_pages({"root": "index", "parts": [{"chapters": [{"file": "a", "sections": [{"file": "b"}]}]}]})
     ['index', 'a', 'b']
     """
-    pages = [toc["root"]]
-    groups = [*toc.get("parts", []), toc]
-    pages += [entry["file"] for group in groups for entry in group.get("chapters", [])]
-    return pages
+
+    def below(entries: Iterable[dict[str, Any]]) -> list[str]:
+        return [page for entry in entries for page in (entry["file"], *below(entry.get("sections", [])))]
+
+    return [toc["root"], *(page for group in [*toc.get("parts", []), toc] for page in below(group.get("chapters", [])))]
 
 
 def source_of(book: Path, page: str) -> Path:
@@ -182,6 +186,7 @@ def build(root: Path, cold: bool = False, only: Sequence[str] = (), jobs: int = 
         return 1
     stamp.write_text(key, encoding="utf-8")
 
+    notebooks.write(out, book)
     elsewhere = {f"{page}.html" for page in everything} if only else set()
     problems = gates.check(html, elsewhere=elsewhere)
     if browser or (browser is None and not only):
