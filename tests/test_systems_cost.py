@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ragkit.systems.cost import Prices, caching_pays_from, call_price, compare, growth, prefix_price
+from ragkit.systems.cost import Prices, caching_pays_from, call_price, compare, crossover, growth, prefix_price
 from ragkit.systems.prefill import (
     LLAMA_2_7B,
     LLAMA_3_8B,
@@ -80,6 +80,23 @@ def test_price_is_linear_and_parts_add_up(prompt, completion, price):
     assert call_price(prompt, prices=prices, cached=prompt) == pytest.approx(0.1 * call_price(prompt, prices=prices))
 
 
+@settings(max_examples=50, deadline=None)
+@given(st.integers(1, 20_000), st.integers(1, 500))
+def test_at_the_crossover_both_prices_are_equal(retrieved, questions):
+    # the price of n questions over the prefix, by the other function, against n prompts of retrieved tokens
+    assert crossover(retrieved, prices=ONE) == retrieved
+    size = crossover(retrieved, prices=ONE, questions=questions)
+    first = call_price(size, prices=ONE, written=size)
+    later = call_price(size, prices=ONE, cached=size)
+    assert first + (questions - 1) * later == pytest.approx(questions * call_price(retrieved, prices=ONE))
+
+
+def test_a_free_prefix_has_no_crossover():
+    free = Prices(input=1.0, cache_write=0, cache_read=0)
+    assert crossover(500, prices=free, questions=3) == inf
+    assert crossover(0, prices=ONE, questions=3) == 0
+
+
 def test_limits_of_a_comparison():
     assert compare(10, 10, 0, 0, prices=ONE).ratio == inf
     assert compare(0, 0, 0, 0, prices=ONE).ratio == 1.0
@@ -95,6 +112,8 @@ def test_limits_of_a_comparison():
         (lambda: compare(-1, 1, 1, 1, prices=ONE), "documents"),
         (lambda: growth(0, 1), "before"),
         (lambda: prefix_price(1, -1, prices=ONE), "questions"),
+        (lambda: crossover(-1, prices=ONE), "retrieved"),
+        (lambda: crossover(1, prices=ONE, questions=0), "questions"),
         (lambda: quadratic_overtakes(0), "d_model"),
         (lambda: kv_bytes_per_token(32, 0, 128), "kv_heads"),
         (lambda: kv_bytes_per_token(32, 8, 128, 0), "bytes_per_value"),

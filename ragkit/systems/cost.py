@@ -73,6 +73,26 @@ def caching_pays_from(prices: Prices) -> int | None:
     return int((prices.cache_write - prices.cache_read) / (1 - prices.cache_read)) + 1
 
 
+def crossover(retrieved: float, *, prices: Prices, questions: int | None = None) -> float:
+    """The corpus size in tokens at which the whole corpus costs as much as ``retrieved`` tokens a question.
+
+    Above it retrieval is cheaper. With ``questions`` the corpus is a cached prefix that is written once and read by all
+    the others in time, T (write + read (n - 1)) / n = retrieved; without, it is read afresh each time. ``inf`` where
+    reading the prefix is free.
+
+    >>> one = Prices(input=1.0)
+    >>> crossover(500, prices=one), round(crossover(500, prices=one, questions=1_000))
+    (500.0, 4943)
+    """
+    _check("retrieved", retrieved)
+    if questions is None:
+        return float(retrieved)
+    if questions < 1:
+        raise ValueError(f"questions must be at least 1, got {questions}")
+    share = (prices.cache_write + prices.cache_read * (questions - 1)) / questions
+    return retrieved / share if share else inf
+
+
 class Growth(NamedTuple):
     """By what a longer prompt multiplies: scoring and mixing in attention, the linear layers, and the price."""
 
