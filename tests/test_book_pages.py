@@ -83,7 +83,7 @@ def test_cells_are_short(chapter: str) -> None:
 @pytest.mark.parametrize("page", PAGES)
 def test_a_page_promises_nothing_that_is_not_there(page: str) -> None:
     assert not re.search(r"coming soon|to be written|\bTODO\b|\bTBD\b", source(page), re.IGNORECASE)
-    linked = set(re.findall(r"\{doc\}`(?:[^`<]*<)?/?([\w-]+)>?`", source(page)))
+    linked = set(re.findall(r"\{doc\}`(?:[^`<]*<)?/?([\w/-]+)>?`", source(page)))
     assert linked <= set(PAGES), f"{page} links pages that are not in the contents: {linked - set(PAGES)}"
 
 

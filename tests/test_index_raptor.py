@@ -235,3 +235,20 @@ def test_a_passage_under_a_summarys_id_is_refused(monkeypatch):
     grouping(monkeypatch, 2)
     with pytest.raises(ValueError, match="raptor-1-0"):
         Raptor([Passage("raptor-1-0", "a"), *LEAVES], embed, summarise, dimensions=1)
+
+
+def test_clusters_found_before_make_the_same_tree_and_nothing_is_clustered(monkeypatch):
+    grouping(monkeypatch, 2)
+    passages = [Passage(f"p{i}", f"text {i}") for i in range(16)]
+    tree = Raptor(passages, embed, summarise, dimensions=1)
+    monkeypatch.setattr(raptor, "clusters", never)
+    again = Raptor(passages, embed, summarise, groups=tree.groups)
+    assert again.layers == tree.layers
+    assert len(Raptor(passages, embed, summarise, groups=tree.groups[:1]).layers) == 2
+    assert len(Raptor(passages, embed, never, groups=[]).layers) == 1
+    assert Raptor([], embed, never, groups=[]).layers == []
+    soft = [[("p0", "p1"), ("p1", "p2")]]
+    assert [node.children for node in Raptor(passages[:3], embed, summarise, groups=soft).layers[1]] == soft[0]
+    for groups in ([[("p0", "p99")]], [[()]]):
+        with pytest.raises(ValueError, match=r"^groups"):
+            Raptor(passages, embed, never, groups=groups)

@@ -107,6 +107,13 @@ def test_only_the_first_hits_count(world: World) -> None:
     assert measuring.run(late, "", world).interval().mean == 0.0
 
 
+def test_what_is_read_from_a_stored_run_tells_no_time(world: World) -> None:
+    questions = world.corpus.select(cls="vague")[:3]
+    for timed in (True, False):
+        technique = Technique("read", "x", lambda stage: lambda q: [], questions=lambda: questions, timed=timed)
+        assert (measuring.run(technique, "", world).milliseconds is not None) == timed
+
+
 def test_unknown_names_are_named() -> None:
     with pytest.raises(ValueError, match=r"name must be one of .*got 'BM52'"):
         scoreboard.measure("BM52")
@@ -216,3 +223,10 @@ def test_rows_say_who_answered_and_what_was_gained() -> None:
     gain = scoreboard.measure("HyDE", "hand").gain(scoreboard.measure("hybrid"), "vocabulary_gap")
     assert f"{gain.mean:+.2f} [{gain.low:+.2f}, {gain.high:+.2f}]" in lines[0]
     assert "replayed from a record of 20" in text
+
+
+@pytest.mark.parametrize("chapter", sorted({technique.chapter for technique in scoreboard.techniques().values()}))
+def test_a_chapter_shows_its_rows(chapter: str) -> None:
+    text = (ROOT / "book" / f"{chapter}.md").read_text(encoding="utf-8")
+    assert "\n## On the scoreboard\n" in text
+    assert f'scoreboard.rows("{chapter}"' in text

@@ -63,6 +63,9 @@ def test_the_long_prompt_has_its_question_last_and_the_first_one_allows_to_decli
         ("", True),
         ("1.7 litres", False),
         ("Two years; for the red one it is unanswerable.", False),
+        ("The answer is: Unanswerable.", True),
+        ("**Unanswerable**", True),
+        ("The answer is two years, the rest is unanswerable.", False),
     ],
 )
 def test_a_reply_declines_or_answers(reply, declined):

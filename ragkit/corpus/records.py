@@ -41,7 +41,7 @@ class Question:
     ``relevant`` maps passage ids to gains (1 helpful, 2 needed in part, 3 answers it); ``chain`` is the gold passages
     of a multi-hop question in hop order, ``anchor`` the entity it starts from and ``mentions`` the passages that hold
     the words of its answer and do not help to answer; ``history`` the turns before a follow-up; ``themes`` what an
-    answer to a whole-corpus question must name, alternatives divided by `` | ``.
+    answer to a whole-corpus question must name, alternatives divided by ``|``.
     """
 
     id: str

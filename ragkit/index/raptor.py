@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +33,8 @@ $passages
 
 Summary:"""
 _SEPARATOR = "\n\n"
+Groups: TypeAlias = Sequence[Sequence[Sequence[str]]]
+"""Layer by layer, the clusters as ids of the layer below."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +62,10 @@ class Raptor:
     if its clusters are no fewer than its nodes, or if it is layer ``max_layers``. One model call a cluster. An empty
     reply is replaced by the head of what was to be summarised, so that no node is lost. Texts longer than
     ``token_limit`` enter a prompt cut to it. No passages make a tree without nodes, and it finds nothing.
+
+    ``groups`` are clusters found before, one list a layer, each cluster as the ids of its members: the tree gets just
+    these layers, and nothing is clustered. A tree's own are in ``tree.groups``. The ids of summaries are
+    ``raptor-1-0``, ``raptor-1-1`` and so on, by layer and position.
     """
 
     def __init__(
@@ -72,6 +78,7 @@ class Raptor:
         words: int = 100,
         dimensions: int = 10,
         token_limit: int = 3500,
+        groups: Groups | None = None,
         **options: Any,
     ) -> None:
         if max_layers < 0:
@@ -87,19 +94,27 @@ class Raptor:
             self.layers.append(layer)
             self.nodes.update((node.id, node) for node in layer)
             rows.append(vectors)
-            if len(layer) <= dimensions + 1 or len(self.layers) > max_layers:
+            if groups is not None:
+                found = _positions(layer, groups[len(self.layers) - 1]) if len(self.layers) <= len(groups) else []
+            elif len(layer) <= dimensions + 1 or len(self.layers) > max_layers:
                 break
-            lengths = [node.tokens for node in layer]
-            groups = clusters(vectors, lengths, dimensions=dimensions, token_limit=token_limit, **options)
-            if len(groups) >= len(layer):
-                break
+            else:
+                lengths = [node.tokens for node in layer]
+                found = clusters(vectors, lengths, dimensions=dimensions, token_limit=token_limit, **options)
+                if len(found) >= len(layer):
+                    break
             layer = [
-                self._summary([layer[i] for i in group], j, llm, words, token_limit) for j, group in enumerate(groups)
+                self._summary([layer[i] for i in group], j, llm, words, token_limit) for j, group in enumerate(found)
             ]
         all_nodes = [Passage(node.id, node.text) for node in self.nodes.values()]
         if len(all_nodes) < sum(map(len, self.layers)):
             raise ValueError("passages holds an id that looks like a summary's, such as 'raptor-1-0'")
         self.index = Dense(all_nodes, embed, np.concatenate(rows)) if rows else Dense([], embed)
+
+    @property
+    def groups(self) -> list[list[tuple[str, ...]]]:
+        """The clusters of each layer, as ids: what the constructor takes as ``groups``."""
+        return [[node.children for node in layer] for layer in self.layers[1:]]
 
     def _summary(self, parts: Sequence[Node], number: int, llm: LLM, words: int, token_limit: int) -> Node:
         texts = [n.text if n.tokens <= token_limit else _head(n.text, token_limit) for n in parts]
@@ -189,6 +204,17 @@ class Raptor:
             if len(found) >= k:
                 break
         return list(found.values())[:k]
+
+
+def _positions(layer: Sequence[Node], groups: Sequence[Sequence[str]]) -> list[tuple[int, ...]]:
+    """Clusters of ids as positions in the layer; an empty cluster and an id that is not there are ``ValueError``."""
+    place = {node.id: i for i, node in enumerate(layer)}
+    for group in groups:
+        if not group:
+            raise ValueError("groups holds a cluster without members")
+        if missing := [an_id for an_id in group if an_id not in place]:
+            raise ValueError(f"groups names {missing[0]!r}, which is not in the layer below")
+    return [tuple(place[an_id] for an_id in group) for group in groups]
 
 
 def _head(text: str, budget: int) -> str:

@@ -110,9 +110,9 @@ class Calibration:
 def calibration(confidences: Sequence[float], right: Sequence[bool], bins: int = 10) -> Calibration:
     """Hold confidences from 0 to 1 against what was true, one pair a question.
 
-    The expected calibration error is the mean of |accuracy - confidence| over bins of equal width, weighted by their
-    numbers; a bin holds its upper end, the first one its lower end too, and empty ones are left out. ``accuracy``
-    counts a confidence of at least 0.5 as a yes. ``auc`` is None where all answers are alike.
+    The expected calibration error is the mean of ``|accuracy - confidence|`` over bins of equal width, weighted by
+    their numbers; a bin holds its upper end, the first one its lower end too, and empty ones are left out.
+    ``accuracy`` counts a confidence of at least 0.5 as a yes. ``auc`` is None where all answers are alike.
 
     >>> report = calibration([0.9, 0.9, 0.1, 0.1], [True, False, False, False])
     >>> round(report.error, 3), report.accuracy, report.majority

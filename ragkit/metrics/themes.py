@@ -16,7 +16,7 @@ from ragkit.text import tokenize
 
 
 def names_theme(answer: str, theme: str) -> bool:
-    """Whether ``answer`` has the words of one of the theme's alternatives (divided by `` | ``) in a row, stemmed.
+    """Whether ``answer`` has the words of one of the theme's alternatives (divided by ``|``) in a row, stemmed.
 
     >>> names_theme("Kettles shutting off early lead.", "kettle shuts off early | cut-out")
     True

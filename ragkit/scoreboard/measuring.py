@@ -104,7 +104,7 @@ def run(technique: Technique, answerer: str, world: World) -> Score:
         asked,
         calls / len(asked),
         tokens / len(asked),
-        None if technique.answerers else median(times),
+        median(times) if technique.timed and not technique.answerers else None,
         stage.date,
     )
 

@@ -22,7 +22,8 @@ class Score:
     wrote for the index.
 
     ``calls`` and ``tokens`` (read and written) are means a question; ``milliseconds`` is the median of a question,
-    None where answers were replayed. ``date`` is that of the latest answer it leans on, "" where it leans on none.
+    None where answers or orders were replayed. ``date`` is that of the latest answer it leans on, "" where it leans on
+    none.
     """
 
     technique: str

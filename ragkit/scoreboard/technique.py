@@ -86,6 +86,7 @@ class Technique:
     question; ``indexed`` names who wrote what the index holds ("" where no model did). ``questions`` are those that
     the technique is recorded for, all of the corpus by default; those without relevant passages are left out, unless
     the technique gives answers and ``judge`` says how right one is, from 0 to 1. ``measure`` names the value then.
+    ``timed`` is False where `make` reads what a script computed before: then its milliseconds would tell nothing.
     """
 
     name: str
@@ -96,6 +97,7 @@ class Technique:
     questions: Callable[[], Sequence[Question]] | None = None
     judge: Callable[[Question, str], float] | None = None
     measure: str = f"recall@{K}"
+    timed: bool = True
 
     def __post_init__(self) -> None:
         if not self.name.strip() or not self.chapter.strip():

@@ -15,6 +15,7 @@ ANSWERERS = {
     "hand": "answers written by hand",
     "135M": "answered by the local 135M model",
     "hosted": "answered by a hosted model",
+    "MiniLM": "scored by the local all-MiniLM-L6-v2",
 }
 _MEANING = {"computed": "by this build", "replayed": "from a record", "cited": "from a publication"}
 

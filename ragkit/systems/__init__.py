@@ -18,7 +18,16 @@
 from ragkit.systems.answer_cache import AnswerCache, Scope, normal_form
 from ragkit.systems.cache_gate import difference, holds_identifier
 from ragkit.systems.cache_pairs import labelled_pairs, one_token_variant, zipf_sample
-from ragkit.systems.cost import Comparison, Prices, caching_pays_from, call_price, compare, growth, prefix_price
+from ragkit.systems.cost import (
+    Comparison,
+    Prices,
+    caching_pays_from,
+    call_price,
+    compare,
+    crossover,
+    growth,
+    prefix_price,
+)
 from ragkit.systems.guarded_cache import CacheReport, GuardedSemanticCache, audit
 from ragkit.systems.ordering import edge_weighted_order, parity_reorder, reading_order, recency_order, recency_scores
 from ragkit.systems.prefill import ModelShape, kv_bytes, kv_bytes_per_token, prefill_flops, quadratic_overtakes
@@ -43,6 +52,7 @@ __all__ = [
     "caching_pays_from",
     "call_price",
     "compare",
+    "crossover",
     "difference",
     "edge_weighted_order",
     "growth",

@@ -40,7 +40,9 @@ $text
 Question: $question
 Answer:"""
 
-_UNANSWERABLE = re.compile(r"\W*(?:answer\s*:\s*)?\W*(?:the question (?:is|remains) )?unanswerable\b", re.I)
+_UNANSWERABLE = re.compile(
+    r"\W*(?:(?:the )?answer(?: is)?\s*:?)?\W*(?:(?:the|this) question (?:is|remains) )?unanswerable\b", re.I
+)
 
 
 class Call(NamedTuple):
