@@ -7,7 +7,6 @@ comes from ``ragkit.show.table``. A page that shows an explorer of ``ragkit.expl
 
 from __future__ import annotations
 
-import contextlib
 import re
 import typing
 from pathlib import Path
@@ -118,10 +117,11 @@ def explorer_scripts(app: Sphinx, pagename: str, templatename: str, context: dic
         app.add_css_file("explorers/explorers.css", priority=900)
 
 
-def whole_annotations(app: Sphinx, obj: Any, bound_method: bool) -> None:
-    """Give autodoc types and not their names: two classes of one name in two modules would be one link otherwise."""
-    with contextlib.suppress(Exception):  # what cannot be resolved is shown as it is written
-        obj.__annotations__ = typing.get_type_hints(obj)
+def whole_annotations(app: Sphinx, what: str, name: str, obj: Any, *rest: Any) -> None:
+    """Give autodoc the types of a named tuple and not their names: two modules may each have a class of one name."""
+    for tuples in vars(obj).values() if what == "module" else ():
+        if isinstance(tuples, type) and hasattr(tuples, "_fields") and tuples.__module__ == name:
+            tuples.__new__.__annotations__ = typing.get_type_hints(tuples)
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -133,7 +133,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     # jupyter-book sets this for an extension that this book does not load.
     app.add_config_value("comments_config", {}, "html")
     app.setup_extension("sphinx.ext.autodoc")
-    app.connect("autodoc-before-process-signature", whole_annotations)
+    app.connect("autodoc-process-docstring", whole_annotations)  # a module comes before its classes
     app.connect("config-inited", carry_assets)
     app.connect("html-page-context", notebook_to_download, priority=400)  # before the theme makes its buttons
     app.connect("html-page-context", explorer_scripts)
