@@ -97,6 +97,16 @@ def test_each_fault_is_found_and_nothing_else(fault: str, site: Callable[..., Pa
     assert gates.main([str(site(inside))]) == 1
 
 
+def test_a_heavy_page_is_found_and_what_all_pages_share_is_not_counted(site: Callable[..., Path]) -> None:
+    big = f"<svg>{' ' * 1_000_000}</svg>"
+    (problem,) = gates.check(site('<img src="big.svg" alt="A large drawing">', big_svg=big))
+    assert "index.html: weighs 1,0" in problem
+    folder = site('<img src="_static/big.svg" alt="A large drawing">')
+    (folder / "_static").mkdir()
+    (folder / "big.svg").rename(folder / "_static" / "big.svg")
+    assert gates.check(folder) == []
+
+
 def test_a_style_sheet_that_loads_from_outside_is_found(site: Callable[..., Path]) -> None:
     assert (
         "loads https://example.org/a.woff"

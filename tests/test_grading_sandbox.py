@@ -440,6 +440,18 @@ def test_what_ends_while_it_is_looked_at_holds_nothing() -> None:
     assert watch.memory({os.getpid(): 1 << 40}, 1 << 10), "what lives does count"
 
 
+@pytest.mark.parametrize("problem", [PermissionError(), FileNotFoundError()], ids=["hidden", "not counted"])
+def test_what_lives_and_shows_no_share_counts_in_full(problem: OSError, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A process may hide, and some kernels have no such file; then the sum that is too high must do."""
+
+    def unread(path: str) -> bytes:
+        raise problem
+
+    monkeypatch.setattr(watch, "_read", unread)
+    assert watch.memory({os.getpid(): 3 << 30}, 2 << 30)
+    assert not watch.memory({os.getpid(): 1 << 30}, 2 << 30)
+
+
 def test_memory_counts_where_the_first_thread_has_ended(box: Sandbox) -> None:
     """The kernel says that such a process holds nothing; its other threads do."""
     student = box.spawn(())

@@ -3,8 +3,9 @@
     python book/_tools/gates.py [HTML_FOLDER]
 
 Links and anchors lead somewhere, every picture says in words what it shows, nothing is taken from another machine,
-every style, script and picture is there, a page with mathematics brings the script that sets it, and no markup shows
-as text. Ordinary links to other sites are fine. Each rule is a function from a page to messages; ``check`` applies all.
+every style, script and picture is there, a page with mathematics brings the script that sets it, no markup shows as
+text, and a page's own text and pictures stay under a megabyte. Ordinary links to other sites are fine. Each rule is a
+function from a page to messages; ``check`` applies all.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PICTURE = re.compile(r"\.(svg|png|jpe?g|gif|webp)$", re.IGNORECASE)
 CSS_ADDRESS = re.compile(r"""url\(\s*['"]?([^'")]+)|@import\s+['"]([^'"]+)""")
 RAW = re.compile(r"^\s*(?:`{3,}|:{3,})\{[a-z][^}\n]*\}|\{[a-z][a-z:-]*\}`", re.MULTILINE)
+HEAVIEST = 1_000_000
 # (element, attribute) pairs that make a browser fetch something as it shows the page
 LOADS = (
     ("script", "src"),
@@ -175,6 +177,15 @@ def raw_markup(page: Page) -> Iterator[str]:
         yield f"{page.name}: markup shows as text: {RAW.search(text).group(0)!r}"
 
 
+def heavy(page: Page) -> Iterator[str]:
+    """More than a megabyte of text and pictures of its own. What all pages share (``_static``) is fetched once."""
+    own = [page.path, *(page.target(address) for address in loaded(page) if not is_external(address))]
+    shared = page.site.resolve() / "_static"
+    files = {path.resolve() for path in own if path.is_file() and not path.resolve().is_relative_to(shared)}
+    if (weight := sum(path.stat().st_size for path in files)) > HEAVIEST:
+        yield f"{page.name}: weighs {weight:,} bytes, {HEAVIEST:,} are allowed"
+
+
 def check(site: Path, elsewhere: Collection[str] = ()) -> list[str]:
     """Every problem of the site in ``site``, as messages that name the page. A folder without pages is one."""
     pages = pages_of(site) if site.is_dir() else {}
@@ -187,6 +198,7 @@ def check(site: Path, elsewhere: Collection[str] = ()) -> list[str]:
         problems += resources(page)
         problems += unset_mathematics(page)
         problems += raw_markup(page)
+        problems += heavy(page)
     return list(dict.fromkeys(problems))
 
 

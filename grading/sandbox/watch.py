@@ -66,10 +66,11 @@ def _share(pid: int, held: int) -> int:
             for line in _read(f"/proc/{task}/smaps_rollup").splitlines():
                 if line.startswith(b"Pss:"):
                     return int(line.split()[1]) * 1024
-        except (FileNotFoundError, ProcessLookupError):
+        except ProcessLookupError:
             continue  # it has ended and holds nothing; a whole group that is killed does so between two readings
         except OSError:
-            return held
+            if os.path.exists(f"/proc/{task}"):
+                return held  # it hides, or the kernel does not count shares
     return 0
 
 

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple, TypeAlias
 
-from ragkit.base import Message
+from ragkit.base import LLM, Message
 from ragkit.models.records import Record, files_of, read_records, record_key, write_records
 from ragkit.models.shapes import chat_prompt, check_prompt
 
@@ -58,6 +58,16 @@ def settings_of(tasks: Tasks, task: str) -> Settings:
     """What the mapping's own ``settings`` says of a task; the defaults for a plain dictionary."""
     known: Callable[[str], Settings] | None = getattr(tasks, "settings", None)
     return known(task) if known else Settings()
+
+
+def by_opening(template: str, opened: LLM, otherwise: LLM) -> LLM:
+    """One model out of two: prompts that begin as ``template`` does, up to its first ``$``, go to ``opened``.
+
+    >>> by_opening("Mend this: $sql", lambda prompt: "mended", lambda prompt: "written")("Mend this: SELEC")
+    'mended'
+    """
+    opening = template.partition("$")[0]
+    return lambda prompt: (opened if prompt.startswith(opening) else otherwise)(prompt)
 
 
 def prompts_of(tasks: Tasks, task: str) -> dict[str, Prompt]:

@@ -29,6 +29,7 @@ from ragkit.graph.local_search import local_prompt
 from ragkit.graph.merge import KnowledgeGraph, merge
 from ragkit.graph.reports import Report, build_reports, notes_for, report_prompt
 from ragkit.models import Recording, embedder
+from ragkit.models.recording_tasks import by_opening
 from ragkit.search import BM25, Dense, fuse_retrievers
 from ragkit.text import fill
 
@@ -78,8 +79,7 @@ def questions() -> list[Question]:
 
 def two_steps(mapper: LLM, reducer: LLM) -> LLM:
     """One model out of two: prompts that begin as the reduce prompt does go to ``reducer``, others to ``mapper``."""
-    opening = REDUCE_PROMPT.partition("$")[0]
-    return lambda prompt: (reducer if prompt.startswith(opening) else mapper)(prompt)
+    return by_opening(REDUCE_PROMPT, reducer, mapper)
 
 
 @lru_cache(maxsize=1)

@@ -1,8 +1,8 @@
 """Reranking: what slow rerankers made of the candidates of hybrid search, and the prompts of those that ask a model.
 
 The candidates of every labelled test question are kept in ``corpus/runs/reranking/``, so that prompts need no vector
-and are the same on every machine. Beside them lie the orders by MaxSim and by the trained head (all questions, 50
-candidates), and the query likelihoods by the local model (`sample`, 20 candidates).
+and are the same on every machine. Beside them lie the orders by MaxSim and by the trained head (all questions), and by
+query likelihood of the local model (`sample`); `deepest` says over how many candidates each has been run.
 ``python -m ragkit.recorded.reranking METHOD`` makes one of these files again; it goes on where it was stopped. Left
 out: scores of MaxSim and the head, which compare within a question only.
 """

@@ -25,7 +25,7 @@ from ragkit.corpus import Question
 from ragkit.corpus.database import build
 from ragkit.corpus.sql import SqlQuestion, sql_questions
 from ragkit.models import Recording, RecordingMiss
-from ragkit.models.recording_tasks import Settings
+from ragkit.models.recording_tasks import Settings, by_opening
 from ragkit.search import BM25
 from ragkit.structured import (
     Database,
@@ -116,8 +116,7 @@ def shown(pair: SqlQuestion, tables: str) -> str:
 
 def two_models(first: LLM, repair: LLM) -> LLM:
     """One model out of two: prompts that open as a repair does go to ``repair``, others to ``first``."""
-    opening = REPAIR_PROMPT.partition("$")[0]
-    return lambda prompt: (repair if prompt.startswith(opening) else first)(prompt)
+    return by_opening(REPAIR_PROMPT, repair, first)
 
 
 def written(pair: SqlQuestion, tables: str, shots: int, llm: LLM, attempts: int = ATTEMPTS) -> SQLAnswer:
