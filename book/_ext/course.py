@@ -124,6 +124,11 @@ def whole_annotations(app: Sphinx, what: str, name: str, obj: Any, *rest: Any) -
             tuples.__new__.__annotations__ = typing.get_type_hints(tuples)
 
 
+def without_fields(app: Sphinx, what: str, name: str, obj: Any, skip: bool, options: Any) -> bool | None:
+    """Leave the fields of a named tuple out: its signature shows them, and "Alias for field number 0" says nothing."""
+    return True if re.match(r"Alias for field number \d+$", getattr(obj, "__doc__", None) or "") else None
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("objectives", Objectives)
     app.add_directive("loses", Loses)
@@ -134,6 +139,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("comments_config", {}, "html")
     app.setup_extension("sphinx.ext.autodoc")
     app.connect("autodoc-process-docstring", whole_annotations)  # a module comes before its classes
+    app.connect("autodoc-skip-member", without_fields)
     app.connect("config-inited", carry_assets)
     app.connect("html-page-context", notebook_to_download, priority=400)  # before the theme makes its buttons
     app.connect("html-page-context", explorer_scripts)
