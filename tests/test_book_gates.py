@@ -105,6 +105,9 @@ def test_a_heavy_page_is_found_and_what_all_pages_share_is_not_counted(site: Cal
     (folder / "_static").mkdir()
     (folder / "big.svg").rename(folder / "_static" / "big.svg")
     assert gates.check(folder) == []
+    assert gates.check(site('<script src="searchindex.js"></script>', searchindex_js=big)) == []
+    (problem,) = gates.check(site('<script src="own.js"></script>', own_js=big))
+    assert "weighs" in problem
 
 
 def test_a_style_sheet_that_loads_from_outside_is_found(site: Callable[..., Path]) -> None:

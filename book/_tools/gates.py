@@ -26,6 +26,8 @@ PICTURE = re.compile(r"\.(svg|png|jpe?g|gif|webp)$", re.IGNORECASE)
 CSS_ADDRESS = re.compile(r"""url\(\s*['"]?([^'")]+)|@import\s+['"]([^'"]+)""")
 RAW = re.compile(r"^\s*(?:`{3,}|:{3,})\{[a-z][^}\n]*\}|\{[a-z][a-z:-]*\}`", re.MULTILINE)
 HEAVIEST = 1_000_000
+# What every page of the site loads from one address. It grows with the book, not with the page.
+SHARED_FILES = ("_static", "searchindex.js")
 # (element, attribute) pairs that make a browser fetch something as it shows the page
 LOADS = (
     ("script", "src"),
@@ -178,10 +180,11 @@ def raw_markup(page: Page) -> Iterator[str]:
 
 
 def heavy(page: Page) -> Iterator[str]:
-    """More than a megabyte of text and pictures of its own. What all pages share (``_static``) is fetched once."""
+    """More than a megabyte of text and pictures of its own. What all pages share is fetched once."""
     own = [page.path, *(page.target(address) for address in loaded(page) if not is_external(address))]
-    shared = page.site.resolve() / "_static"
-    files = {path.resolve() for path in own if path.is_file() and not path.resolve().is_relative_to(shared)}
+    shared = [page.site.resolve() / name for name in SHARED_FILES]
+    files = {path.resolve() for path in own if path.is_file()}
+    files = {path for path in files if not any(path.is_relative_to(place) for place in shared)}
     if (weight := sum(path.stat().st_size for path in files)) > HEAVIEST:
         yield f"{page.name}: weighs {weight:,} bytes, {HEAVIEST:,} are allowed"
 
