@@ -11,11 +11,14 @@ function from a page to messages; ``check`` applies all.
 from __future__ import annotations
 
 import argparse
+import os
 import re
 import sys
+from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
@@ -26,6 +29,8 @@ PICTURE = re.compile(r"\.(svg|png|jpe?g|gif|webp)$", re.IGNORECASE)
 CSS_ADDRESS = re.compile(r"""url\(\s*['"]?([^'")]+)|@import\s+['"]([^'"]+)""")
 RAW = re.compile(r"^\s*(?:`{3,}|:{3,})\{[a-z][^}\n]*\}|\{[a-z][a-z:-]*\}`", re.MULTILINE)
 HEAVIEST = 1_000_000
+FEW = 8
+"""Pages that one process reads sooner than it starts others."""
 # What every page of the site loads from one address. It grows with the book, not with the page.
 SHARED_FILES = ("_static", "searchindex.js")
 # (element, attribute) pairs that make a browser fetch something as it shows the page
@@ -56,8 +61,40 @@ class Page:
         return BeautifulSoup(self.path.read_text(encoding="utf-8"), "html.parser")
 
     @cached_property
+    def elements(self) -> dict[str, list[Tag]]:
+        """The page's elements by their names, found in one walk: a page has thousands, and a walk for each question
+        that is asked below would take most of a build."""
+        found: dict[str, list[Tag]] = defaultdict(list)
+        for node in self.tree.descendants:
+            if isinstance(node, Tag):
+                found[node.name].append(node)
+        return found
+
+    def every(self, attribute: str) -> list[Tag]:
+        return [tag for tags in self.elements.values() for tag in tags if tag.has_attr(attribute)]
+
+    @property
     def anchors(self) -> set[str]:
-        return {str(tag[key]) for key in ("id", "name") for tag in self.tree.find_all(attrs={key: True})}
+        return {str(tag[key]) for key in ("id", "name") for tag in self.every(key)}
+
+    @property
+    def links(self) -> list[str]:
+        return [str(tag["href"]) for tag in self.elements["a"] if tag.has_attr("href")]
+
+    @cached_property
+    def loaded(self) -> list[str]:
+        """Every address that a browser fetches to show the page, as it is written there."""
+        found = [
+            str(tag[attribute])
+            for element, attribute in LOADS
+            for tag in self.elements[element]
+            if tag.has_attr(attribute) and (element != "link" or LINK_LOADS & set(_rel(tag)))
+        ]
+        for tag in self.every("srcset"):
+            found += [part.split()[0] for part in str(tag["srcset"]).split(",") if part.strip()]
+        styles = [style.get_text() for style in self.elements["style"]]
+        styles += [str(tag["style"]) for tag in self.every("style")]
+        return found + [address for style in styles for address in css_addresses(style)]
 
     @property
     def name(self) -> str:
@@ -65,6 +102,15 @@ class Page:
 
     def target(self, address: str) -> Path:
         return (self.path.parent / unquote(urlsplit(address).path)).resolve() if urlsplit(address).path else self.path
+
+
+@dataclass(frozen=True)
+class Facts:
+    """What one page is and says by itself; whether its links lead anywhere is seen when all pages are read."""
+
+    anchors: set[str]
+    links: list[str]
+    problems: list[str]
 
 
 def pages_of(site: Path) -> dict[Path, Page]:
@@ -83,50 +129,36 @@ def is_external(address: str) -> bool:
     return bool(parts.netloc) or parts.scheme in ("http", "https", "ftp", "ws", "wss")
 
 
-def broken_links(page: Page, pages: Mapping[Path, Page], elsewhere: Collection[str] = ()) -> Iterator[str]:
+def broken_links(page: Page, facts: Mapping[Path, Facts], elsewhere: Collection[str] = ()) -> Iterator[str]:
     """Links inside the site whose file or anchor does not exist; ``elsewhere`` are pages known to be built apart."""
-    for tag in page.tree.find_all("a", href=True):
-        address = str(tag["href"])
+    site = page.site.resolve()
+    for address in facts[page.path.resolve()].links:
         if is_external(address) or urlsplit(address).scheme:
             continue
-        target = page.target(address)
-        if not target.is_relative_to(page.site.resolve()):
+        target = page.target(address).resolve()
+        if not target.is_relative_to(site):
             yield f"{page.name}: the link {address} leaves the site"
         elif not target.exists():
-            if target.relative_to(page.site.resolve()).as_posix() not in elsewhere:
+            if target.relative_to(site).as_posix() not in elsewhere:
                 yield f"{page.name}: broken link to {address}"
         elif (
-            (anchor := unquote(urlsplit(address).fragment)) and target in pages and anchor not in pages[target].anchors
+            (anchor := unquote(urlsplit(address).fragment)) and target in facts and anchor not in facts[target].anchors
         ):
             yield f"{page.name}: {address} names an anchor that does not exist"
 
 
 def missing_alternatives(page: Page) -> Iterator[str]:
     """Pictures without words. Sphinx writes the file's name where no alternative is given: that is not one."""
-    for img in page.tree.find_all("img"):
+    for img in page.elements["img"]:
         alt = str(img.get("alt") or "").strip()
         if img.get("role") == "presentation" or img.get("aria-hidden") == "true":
             continue
         if not alt or PICTURE.search(alt):
             yield f"{page.name}: the picture {str(img.get('src'))[:80]} has no alternative text"
-    for svg in page.tree.find_all("svg"):
+    for svg in page.elements["svg"]:
         hidden = svg.get("aria-hidden") == "true" or svg.find_parent(attrs={"aria-hidden": "true"})
         if not (hidden or svg.get("aria-label") or svg.get("aria-labelledby") or svg.find("title")):
             yield f"{page.name}: a drawing (svg) has no alternative text"
-
-
-def loaded(page: Page) -> Iterator[str]:
-    """Every address that a browser fetches to show the page, as it is written there."""
-    for element, attribute in LOADS:
-        for tag in page.tree.find_all(element, attrs={attribute: True}):
-            if element != "link" or LINK_LOADS & set(_rel(tag)):
-                yield str(tag[attribute])
-    for tag in page.tree.find_all(srcset=True):
-        yield from (part.split()[0] for part in str(tag["srcset"]).split(",") if part.strip())
-    styles = [style.get_text() for style in page.tree.find_all("style")]
-    styles += [str(tag["style"]) for tag in page.tree.find_all(style=True)]
-    for style in styles:
-        yield from css_addresses(style)
 
 
 def _rel(tag: Tag) -> list[str]:
@@ -146,7 +178,7 @@ def css_addresses(css: str) -> Iterator[str]:
 
 def resources(page: Page) -> Iterator[str]:
     """What the page takes from other machines, and what it asks its own for in vain."""
-    for address in loaded(page):
+    for address in page.loaded:
         if is_external(address):
             yield f"{page.name}: loads {address} from another machine"
             continue
@@ -156,16 +188,19 @@ def resources(page: Page) -> Iterator[str]:
         if not target.is_file():
             yield f"{page.name}: {address} does not exist"
         elif target.suffix == ".css":
-            for inner in css_addresses(target.read_text(encoding="utf-8", errors="replace")):
-                if is_external(inner):
-                    yield f"{page.name}: {address} loads {inner} from another machine"
+            for inner in _outside_of(target):
+                yield f"{page.name}: {address} loads {inner} from another machine"
+
+
+@lru_cache(maxsize=64)
+def _outside_of(sheet: Path) -> list[str]:
+    return [address for address in css_addresses(sheet.read_text("utf-8", "replace")) if is_external(address)]
 
 
 def unset_mathematics(page: Page) -> Iterator[str]:
     """A page with formulas and without the script that sets them would show TeX."""
-    if page.tree.select(".math") and not any(
-        "mathjax" in str(s["src"]).lower() for s in page.tree.select("script[src]")
-    ):
+    has_formula = any("math" in tag.get_attribute_list("class") for tag in page.every("class"))
+    if has_formula and not any("mathjax" in str(script.get("src")).lower() for script in page.elements["script"]):
         yield f"{page.name}: has mathematics and loads no MathJax"
 
 
@@ -181,7 +216,7 @@ def raw_markup(page: Page) -> Iterator[str]:
 
 def heavy(page: Page) -> Iterator[str]:
     """More than a megabyte of text and pictures of its own. What all pages share is fetched once."""
-    own = [page.path, *(page.target(address) for address in loaded(page) if not is_external(address))]
+    own = [page.path, *(page.target(address) for address in page.loaded if not is_external(address))]
     shared = [page.site.resolve() / name for name in SHARED_FILES]
     files = {path.resolve() for path in own if path.is_file()}
     files = {path for path in files if not any(path.is_relative_to(place) for place in shared)}
@@ -189,19 +224,25 @@ def heavy(page: Page) -> Iterator[str]:
         yield f"{page.name}: weighs {weight:,} bytes, {HEAVIEST:,} are allowed"
 
 
+def facts_of(page: Page) -> Facts:
+    """Everything that can be said of a page without the others."""
+    seen = (gate(page) for gate in (missing_alternatives, resources, unset_mathematics, raw_markup, heavy))
+    return Facts(page.anchors, page.links, [problem for problems in seen for problem in problems])
+
+
 def check(site: Path, elsewhere: Collection[str] = ()) -> list[str]:
     """Every problem of the site in ``site``, as messages that name the page. A folder without pages is one."""
     pages = pages_of(site) if site.is_dir() else {}
     if not pages:
         return [f"{site} holds no pages"]
+    if len(pages) > FEW:
+        with ProcessPoolExecutor(max_workers=min(8, os.cpu_count() or 1)) as pool:
+            facts = dict(zip(pages, pool.map(facts_of, pages.values()), strict=True))
+    else:
+        facts = {path: facts_of(page) for path, page in pages.items()}
     problems: list[str] = []
-    for page in pages.values():
-        problems += broken_links(page, pages, elsewhere)
-        problems += missing_alternatives(page)
-        problems += resources(page)
-        problems += unset_mathematics(page)
-        problems += raw_markup(page)
-        problems += heavy(page)
+    for path, page in pages.items():
+        problems += [*broken_links(page, facts, elsewhere), *facts[path].problems]
     return list(dict.fromkeys(problems))
 
 
