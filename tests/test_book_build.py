@@ -164,7 +164,7 @@ def no_sphinx(monkeypatch: pytest.MonkeyPatch) -> Callable[[str], None]:
 
     def use(html: str) -> None:
         def made(root: Path, work: Path, *_: object) -> int:
-            (work / "_build" / "html").mkdir(parents=True)
+            (work / "_build" / "html").mkdir(parents=True, exist_ok=True)
             (work / "_build" / "html" / "index.html").write_text(html)
             return 0
 
@@ -182,6 +182,92 @@ def test_what_a_gate_finds_fails_the_build(
     no_sphinx('<img src="https://example.org/a.png">')
     assert build.build(root, browser=False) == 1
     assert "example.org" in capsys.readouterr().err
+
+
+class Browser:
+    """Stands in for the browser gate and remembers which pages it was given."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.opened: list[list[str]] = []
+        self.problems: list[str] = []
+        look = tool("browser")
+        monkeypatch.setitem(sys.modules, "browser", look)
+        monkeypatch.setattr(look, "unavailable", lambda: None)
+        monkeypatch.setattr(look, "check", self.check)
+
+    def check(self, site: Path, pages: list[str]) -> list[str]:
+        self.opened.append(pages)
+        return self.problems
+
+
+def test_only_pages_that_changed_are_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen, html = Browser(monkeypatch), tmp_path / "html"
+    html.mkdir()
+    for name in ("one.html", "two.html"):
+        (html / name).write_text(f'<h1>{name}</h1><img src="pot.svg" alt="A pot">', encoding="utf-8")
+    (html / "pot.svg").write_text("<svg/>", encoding="utf-8")
+
+    def tried() -> list[str]:
+        return build._try_pages(tmp_path, (), browser=True, required=True)
+
+    assert (tried(), tried()) == ([], [])
+    assert seen.opened == [["one.html", "two.html"]]
+    (html / "two.html").write_text("<h1>Changed</h1>", encoding="utf-8")
+    assert tried() == []
+    assert seen.opened[1:] == [["two.html"]]
+    (html / "pot.svg").write_text("<svg><title>Another</title></svg>", encoding="utf-8")
+    assert tried() == []
+    assert seen.opened[2:] == [["one.html"]], "one.html shows another picture now"
+
+
+def test_a_page_that_did_not_pass_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen, html = Browser(monkeypatch), tmp_path / "html"
+    html.mkdir()
+    (html / "one.html").write_text("<h1>Fine</h1>", encoding="utf-8")
+    seen.problems = ["one.html: a script error"]
+    for _ in range(2):
+        assert build._try_pages(tmp_path, (), browser=True, required=True) == seen.problems
+    assert len(seen.opened) == 2
+    (html / "one.html").write_text('<img src="https://example.org/a.png">', encoding="utf-8")
+    seen.problems = []
+    for _ in range(2):
+        (first, *_) = build._try_pages(tmp_path, (), browser=False, required=False)
+        assert "example.org" in first
+
+
+def test_a_pass_without_a_browser_does_not_stand_for_one_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    seen = Browser(monkeypatch)
+    (tmp_path / "html").mkdir()
+    (tmp_path / "html" / "one.html").write_text("<h1>Fine</h1>", encoding="utf-8")
+    assert build._try_pages(tmp_path, (), browser=False, required=False) == []
+    assert build._try_pages(tmp_path, (), browser=True, required=True) == []
+    assert seen.opened == [["one.html"]]
+
+
+def test_a_page_that_left_the_table_of_contents_is_deleted(tmp_path: Path, no_sphinx: Callable[[str], None]) -> None:
+    root = small_book(tmp_path, "# 1. No cells\n")
+    no_sphinx("<h1>Fine</h1>")
+    html = root / "_build" / "html"
+    assert build.build(root, browser=False) == 0
+    (html / "gone.html").write_text("<h1>Gone</h1>")
+    (html / "genindex.html").write_text("<h1>Index</h1>")
+    assert build.build(root, browser=False) == 0
+    assert {path.name for path in html.glob("*.html")} == {"index.html", "genindex.html"}
+
+
+def test_a_changed_extension_or_package_makes_every_page_anew(tmp_path: Path) -> None:
+    root = small_book(tmp_path)
+    (root / "book" / "_ext").unlink()
+    (root / "book" / "_ext").mkdir()
+    seen = [build.page_stamp(root), build.page_stamp(root)]
+    (root / "book" / "_ext" / "course.py").write_text("")
+    seen.append(build.page_stamp(root))
+    (root / "ragkit" / "kettle.py").write_text(KETTLE + "\n# changed\n")
+    seen.append(build.page_stamp(root))
+    assert seen[0] == seen[1]
+    assert len(set(seen)) == 3
 
 
 def test_a_changed_package_is_never_hidden_by_the_cache(tmp_path: Path, no_sphinx: Callable[[str], None]) -> None:

@@ -215,11 +215,13 @@ def test_a_missing_browser_is_said_and_can_be_made_a_failure(monkeypatch: pytest
     build = tool("build")
     monkeypatch.setattr(browser, "chromium", lambda: None)
     assert browser.unavailable() == "Chromium is not installed"
-    assert build._browser_gate(tmp_path, required=False) == []
-    assert build._browser_gate(tmp_path, required=True) == ["browser: Chromium is not installed"]
+    (tmp_path / "html").mkdir()
+    (tmp_path / "html" / "index.html").write_text("<h1>Fine</h1>", encoding="utf-8")
+    assert build._try_pages(tmp_path, (), browser=True, required=False) == []
+    assert build._try_pages(tmp_path, (), browser=True, required=True) == ["browser: Chromium is not installed"]
 
 
 def test_a_page_that_only_redirects_is_not_tried(tmp_path: Path) -> None:
     (tmp_path / "index.html").write_text('<meta http-equiv="Refresh" content="0; url=one.html" />', encoding="utf-8")
     (tmp_path / "one.html").write_text("<h1>One</h1>", encoding="utf-8")
-    assert [path.name for path in browser._html(tmp_path)] == ["one.html"]
+    assert [path.name for path in browser.html_pages(tmp_path)] == ["one.html"]

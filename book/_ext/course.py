@@ -22,6 +22,9 @@ from sphinx.util.docutils import SphinxDirective, SphinxRole
 logger = logging.getLogger(__name__)
 # Not below _static: jupyter-book would load every script and style there on every page.
 ASSETS = Path(__file__).parent / "assets"
+# Neither touches a page that is read: the first replaces a method that runs when all have been (this book does not use
+# it), the second copies files and sets where a page finds them.
+UNDECLARED = ("sphinx_multitoc_numbering", "sphinx-mathjax-offline")
 KIND = re.compile(r'<div class="rk-explorer"[^>]* data-kind="(\w+)"')
 
 
@@ -117,6 +120,14 @@ def explorer_scripts(app: Sphinx, pagename: str, templatename: str, context: dic
         app.add_css_file("explorers/explorers.css", priority=900)
 
 
+def read_side_by_side(app: Sphinx, config: Any) -> None:
+    """Say of two extensions that pages may be read side by side; they do not declare it, and Sphinx would read one
+    page after another, and warn."""
+    for name in UNDECLARED:
+        if (extension := app.extensions.get(name)) is not None:
+            extension.parallel_read_safe = True
+
+
 def whole_annotations(app: Sphinx, what: str, name: str, obj: Any, *rest: Any) -> None:
     """Give autodoc the types of a named tuple and not their names: two modules may each have a class of one name."""
     for tuples in vars(obj).values() if what == "module" else ():
@@ -141,6 +152,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("autodoc-process-docstring", whole_annotations)  # a module comes before its classes
     app.connect("autodoc-skip-member", without_fields)
     app.connect("config-inited", carry_assets)
+    app.connect("config-inited", read_side_by_side)
     app.connect("html-page-context", notebook_to_download, priority=400)  # before the theme makes its buttons
     app.connect("html-page-context", explorer_scripts)
     app.connect("html-page-context", plain_bibliography, priority=900)

@@ -15,6 +15,7 @@ import shutil
 import sys
 import threading
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
@@ -160,31 +161,38 @@ def _guard(route: Any, found: list[str]) -> None:
 
 def check(site: Path, pages: Sequence[str] | None = None) -> list[str]:
     """Every problem that a browser meets on the pages (names such as ``index.html``; all of them by default)."""
-    from axe_playwright_python.sync_playwright import Axe
-
-    names = list(pages) if pages else sorted(p.relative_to(site).as_posix() for p in _html(site))
+    names = sorted(p.relative_to(site).as_posix() for p in html_pages(site)) if pages is None else list(pages)
     problems: list[str] = []
-    axe = Axe()
-    with served(site) as address, launched() as chrome:
-        for theme in THEMES:
-            page, found = opened(chrome, theme, PHONE)
-            for name in names:
-                page.goto(f"{address}/{name}", wait_until="load")
-                if theme == THEMES[0] and (unset := page.evaluate(UNSET)):
-                    found.append("MathJax did not start" if unset < 0 else f"{unset} formulas were not set")
-                page.evaluate(UNFOLD)
-                if theme == THEMES[0] and (wide := page.evaluate(WIDE)):
-                    found.append(f"scrolls sideways at {PHONE['width']} pixels: {wide}")
-                found += _axe(axe, page, structure=theme == THEMES[0])
-                problems += [f"{name} ({theme}): {one}" for one in dict.fromkeys(found)]
-                found.clear()
-            page.context.close()
+    with served(site) as address, ThreadPoolExecutor(len(THEMES)) as pool:
+        for found in pool.map(lambda theme: _look(address, names, theme), THEMES):
+            problems += found
         if (site / "search.html").is_file() and (site / "searchindex.js").is_file():
-            problems += _search(chrome, site, address, names)
+            with launched() as chrome:
+                problems += _search(chrome, site, address, names or ["index.html"])
     return problems
 
 
-def _html(site: Path) -> list[Path]:
+def _look(address: str, names: Sequence[str], theme: str) -> list[str]:
+    """One theme, in a browser of its own: what is no matter of colour is looked at in the first theme alone."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    axe, first, problems = Axe(), theme == THEMES[0], list[str]()
+    with launched() as chrome:
+        page, found = opened(chrome, theme, PHONE)
+        for name in names:
+            page.goto(f"{address}/{name}", wait_until="load")
+            if first and (unset := page.evaluate(UNSET)):
+                found.append("MathJax did not start" if unset < 0 else f"{unset} formulas were not set")
+            page.evaluate(UNFOLD)
+            if first and (wide := page.evaluate(WIDE)):
+                found.append(f"scrolls sideways at {PHONE['width']} pixels: {wide}")
+            found += _axe(axe, page, structure=first)
+            problems += [f"{name} ({theme}): {one}" for one in dict.fromkeys(found)]
+            found.clear()
+    return problems
+
+
+def html_pages(site: Path) -> list[Path]:
     """The pages of a site, without theme files and without those that only send the browser on to another page."""
     pages = [p for p in site.rglob("*.html") if not p.relative_to(site).parts[0].startswith("_")]
     return [p for p in pages if 'http-equiv="refresh"' not in p.read_text(encoding="utf-8").lower()]

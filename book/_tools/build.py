@@ -9,12 +9,16 @@ raised, Sphinx warned, or a gate found something.
 Cells run through jupyter-cache. Its folder is named by a hash of everything that a cell's output can depend on beside
 its own page: the package with corpus and recordings, the pinned requirements and the Python version. A build that
 uses the cache can therefore not hide a changed package; ``--cold`` runs every cell anyway, as CI does.
+
+What did not change is not made or tried again: Sphinx writes the pages that changed, and a browser opens those that
+it has not yet passed as they are. ``--cold`` forgets all of that too.
 """
 
 from __future__ import annotations
 
 import argparse
 import hashlib
+import json
 import os
 import platform
 import re
@@ -22,7 +26,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
@@ -38,6 +42,16 @@ ROOT = Path(__file__).resolve().parents[2]
 # A kernel warns on every start that loopback is not encrypted.
 QUIET = ["--IPKernelApp.log_level=40"]
 SKIPPED = {"__pycache__", ".ipynb_checkpoints"}
+# Pages that Sphinx makes and no table of contents names.
+GENERATED = ("genindex", "py-modindex", "search")
+# The command line of jupyter-book, except that Sphinx reads and writes pages side by side: it has no option for that.
+JUPYTER_BOOK = """
+import sys, jupyter_book.sphinx
+from functools import partial
+jupyter_book.sphinx.build_sphinx = partial(jupyter_book.sphinx.build_sphinx, jobs=int(sys.argv.pop(1)))
+from jupyter_book.cli.main import main
+main()
+"""
 
 
 def fingerprint(root: Path) -> str:
@@ -51,6 +65,16 @@ def fingerprint(root: Path) -> str:
             digest.update(f"\0{path.relative_to(root).as_posix()}\0".encode())
             digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:16]
+
+
+def page_stamp(root: Path) -> str:
+    """What pages are made of besides their text and configuration, which Sphinx compares by itself: what cells run,
+    and the book's own extensions."""
+    digest = hashlib.sha256(fingerprint(root).encode())
+    for path in sorted((root / "book" / "_ext").rglob("*")):
+        if path.is_file() and not SKIPPED & set(path.parts):
+            digest.update(f"\0{path.relative_to(root).as_posix()}\0".encode() + path.read_bytes())
+    return digest.hexdigest()
 
 
 def environment(root: Path, jobs: int) -> dict[str, str]:
@@ -162,12 +186,14 @@ def build(root: Path, cold: bool = False, only: Sequence[str] = (), jobs: int = 
     if cold:
         shutil.rmtree(cache_path, ignore_errors=True)
     _forget_old_caches(cache_path)
-    # Sphinx writes again whatever is missing, so a page that left the table of contents cannot linger. Its parsed
-    # pages hold outputs: they go when the package changed.
-    shutil.rmtree(out / "html", ignore_errors=True)
-    stamp = out / "built-from"
-    if cold or not stamp.is_file() or stamp.read_text(encoding="utf-8") != key:
-        shutil.rmtree(out / ".doctrees", ignore_errors=True)
+    # Parsed pages hold outputs, and what the extensions made of them: they go when either changed.
+    stamp, made_of = out / "built-from", page_stamp(root)
+    html = out / "html"
+    if cold or not stamp.is_file() or stamp.read_text(encoding="utf-8") != made_of:
+        for folder in (out / ".doctrees", html):
+            shutil.rmtree(folder, ignore_errors=True)
+        _memory(out).unlink(missing_ok=True)
+    _drop_pages(html, {*pages, *GENERATED})
 
     env = environment(root, jobs)
     with patch.dict(os.environ, env, clear=True):  # the kernels inherit it
@@ -177,20 +203,19 @@ def build(root: Path, cold: bool = False, only: Sequence[str] = (), jobs: int = 
         print(f"\nThe cells of {len(failed)} page(s) failed; no pages were made.", file=sys.stderr)
         return 1
 
-    html = out / "html"
     out.mkdir(parents=True, exist_ok=True)
-    if _jupyter_book(root, work, config, toc, cache_path, env) != 0:
+    if _jupyter_book(root, work, config, toc, cache_path, env, jobs) != 0:
         # A page that warned would not be read again, and the next build would be silent.
         shutil.rmtree(out / ".doctrees", ignore_errors=True)
         print("jupyter-book warned or failed: see above.", file=sys.stderr)
         return 1
-    stamp.write_text(key, encoding="utf-8")
+    stamp.write_text(made_of, encoding="utf-8")
 
     notebooks.write(out, book)
     elsewhere = {f"{page}.html" for page in everything} if only else set()
-    problems = gates.check(html, elsewhere=elsewhere)
-    if browser or (browser is None and not only):
-        problems += _browser_gate(html, required=bool(browser) or os.environ.get("RAGKIT_REQUIRE_ALL") == "1")
+    wanted = browser or (browser is None and not only)
+    required = bool(browser) or os.environ.get("RAGKIT_REQUIRE_ALL") == "1"
+    problems = _try_pages(out, elsewhere, browser=wanted, required=required)
     for problem in problems:
         print(problem, file=sys.stderr)
     verdict = f"{len(problems)} problem(s)" if problems else "no problem found"
@@ -199,7 +224,13 @@ def build(root: Path, cold: bool = False, only: Sequence[str] = (), jobs: int = 
 
 
 def _jupyter_book(
-    root: Path, work: Path, config: dict[str, Any], toc: dict[str, Any], cache_path: Path, env: dict[str, str]
+    root: Path,
+    work: Path,
+    config: dict[str, Any],
+    toc: dict[str, Any],
+    cache_path: Path,
+    env: dict[str, str],
+    jobs: int,
 ) -> int:
     """Call jupyter-book on the book, warnings being errors; its exit status."""
     config = {**config, "execute": {**config.get("execute", {}), "cache": str(cache_path)}}
@@ -209,10 +240,69 @@ def _jupyter_book(
     config["sphinx"] = sphinx
     (work / "_build" / "config.yml").write_text(yaml.safe_dump(config, allow_unicode=True), encoding="utf-8")
     (work / "_build" / "toc.yml").write_text(yaml.safe_dump(toc, sort_keys=False, allow_unicode=True), encoding="utf-8")
-    command = [sys.executable, "-c", "from jupyter_book.cli.main import main; main()", "build", str(root / "book")]
+    command = [sys.executable, "-c", JUPYTER_BOOK, str(jobs), "build", str(root / "book")]
     command += ["--config", str(work / "_build" / "config.yml"), "--toc", str(work / "_build" / "toc.yml")]
     command += ["--path-output", str(work), "-W", "--keep-going", "-q"]
     return subprocess.run(command, env=env, check=False).returncode
+
+
+def _drop_pages(html: Path, pages: Collection[str]) -> None:
+    """Delete the pages of an earlier build that the table of contents names no more: Sphinx would let them linger."""
+    for path, page in gates.pages_of(html).items():
+        if page.name.removesuffix(".html") not in pages:
+            path.unlink()
+
+
+def _memory(out: Path) -> Path:
+    """Where the pages that passed are remembered: by the state of each, and of the folder with all of them."""
+    return out / "tried.json"
+
+
+def _try_pages(out: Path, elsewhere: Collection[str], *, browser: bool, required: bool) -> list[str]:
+    """The problems of the pages. What passed before as it is now is not tried again."""
+    html, memory = out / "html", _memory(out)
+    import browser as look
+
+    why = look.unavailable() if browser else "not wanted"
+    if why is not None and browser:
+        if required:
+            return [*gates.check(html, elsewhere), f"browser: {why}"]
+        print(f"The pages were NOT tried in a browser: {why}.", file=sys.stderr)
+    passed = _remembered(memory) if memory.is_file() else {}
+    whole = _hash_of(html, Path(gates.__file__), Path(look.__file__), note=f"{sorted(elsewhere)} {why is None}")
+    if passed.get("whole") == whole:
+        return []
+    problems, states = gates.inspect(html, elsewhere)
+    tools = _hash_of(Path(gates.__file__), Path(look.__file__))
+    known = passed.get("pages", {}) if passed.get("tools") == tools else {}
+    if why is None:
+        shown = {path.relative_to(html).as_posix() for path in look.html_pages(html)}
+        problems += look.check(html, sorted(name for name in shown if known.get(name) != states.get(name)))
+        known = states
+    if problems:
+        memory.unlink(missing_ok=True)
+    else:
+        memory.write_text(json.dumps({"whole": whole, "tools": tools, "pages": known}), encoding="utf-8")
+    return problems
+
+
+def _remembered(memory: Path) -> dict[str, Any]:
+    try:
+        found = json.loads(memory.read_text(encoding="utf-8"))
+    except ValueError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def _hash_of(*paths: Path, note: str = "") -> str:
+    """One hash of files and of folders with all that is in them."""
+    digest = hashlib.sha256(note.encode())
+    for path in paths:
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if file.is_file():
+                digest.update(f"\0{file.relative_to(path.parent).as_posix()}\0".encode())
+                digest.update(hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()
 
 
 def _page_named(pages: Sequence[str], name: str) -> str:
@@ -247,17 +337,6 @@ def _forget_old_caches(current: Path, days: int = 7) -> None:
     for path in current.parent.iterdir():
         if path.stat().st_mtime < time.time() - days * 86_400:
             shutil.rmtree(path, ignore_errors=True)
-
-
-def _browser_gate(html: Path, required: bool) -> list[str]:
-    import browser
-
-    if (why := browser.unavailable()) is not None:
-        if required:
-            return [f"browser: {why}"]
-        print(f"The pages were NOT tried in a browser: {why}.", file=sys.stderr)
-        return []
-    return browser.check(html)
 
 
 def main(argv: Sequence[str] | None = None) -> int:

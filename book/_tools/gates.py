@@ -11,6 +11,7 @@ function from a page to messages; ``check`` applies all.
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 import re
 import sys
@@ -103,6 +104,15 @@ class Page:
     def target(self, address: str) -> Path:
         return (self.path.parent / unquote(urlsplit(address).path)).resolve() if urlsplit(address).path else self.path
 
+    @property
+    def state(self) -> str:
+        """A hash of the page and of everything of the site that it loads: equal where a browser would show the same."""
+        digest = hashlib.sha256(self.path.read_bytes())
+        for address in sorted(set(self.loaded)):
+            if not is_external(address) and (file := self.target(address)).is_file():
+                digest.update(hashlib.sha256(file.read_bytes()).digest())
+        return digest.hexdigest()
+
 
 @dataclass(frozen=True)
 class Facts:
@@ -111,6 +121,7 @@ class Facts:
     anchors: set[str]
     links: list[str]
     problems: list[str]
+    state: str
 
 
 def pages_of(site: Path) -> dict[Path, Page]:
@@ -227,14 +238,15 @@ def heavy(page: Page) -> Iterator[str]:
 def facts_of(page: Page) -> Facts:
     """Everything that can be said of a page without the others."""
     seen = (gate(page) for gate in (missing_alternatives, resources, unset_mathematics, raw_markup, heavy))
-    return Facts(page.anchors, page.links, [problem for problems in seen for problem in problems])
+    return Facts(page.anchors, page.links, [problem for problems in seen for problem in problems], page.state)
 
 
-def check(site: Path, elsewhere: Collection[str] = ()) -> list[str]:
-    """Every problem of the site in ``site``, as messages that name the page. A folder without pages is one."""
+def inspect(site: Path, elsewhere: Collection[str] = ()) -> tuple[list[str], dict[str, str]]:
+    """Every problem of the site in ``site``, as messages that name the page, and the state of every page by its name.
+    A folder without pages is a problem."""
     pages = pages_of(site) if site.is_dir() else {}
     if not pages:
-        return [f"{site} holds no pages"]
+        return [f"{site} holds no pages"], {}
     if len(pages) > FEW:
         with ProcessPoolExecutor(max_workers=min(8, os.cpu_count() or 1)) as pool:
             facts = dict(zip(pages, pool.map(facts_of, pages.values()), strict=True))
@@ -243,7 +255,12 @@ def check(site: Path, elsewhere: Collection[str] = ()) -> list[str]:
     problems: list[str] = []
     for path, page in pages.items():
         problems += [*broken_links(page, facts, elsewhere), *facts[path].problems]
-    return list(dict.fromkeys(problems))
+    return list(dict.fromkeys(problems)), {page.name: facts[path].state for path, page in pages.items()}
+
+
+def check(site: Path, elsewhere: Collection[str] = ()) -> list[str]:
+    """Every problem of the site in ``site``; see `inspect`."""
+    return inspect(site, elsewhere)[0]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
