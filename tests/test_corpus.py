@@ -11,6 +11,7 @@ from datetime import date
 from itertools import islice, pairwise
 from math import prod
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -841,3 +842,29 @@ def test_a_bad_number_of_tickets_is_refused_at_once(n):
 
 def test_no_tickets_are_no_tickets():
     assert list(tickets.generate(0)) == []
+
+
+def test_embed_fills_the_cache_with_what_every_search_needs(
+    tmp_path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    small, _ = read_leniently(world(tmp_path / "w"), 2)
+
+    class Counting:
+        version = "counting 1"
+
+        def __call__(self, texts: list[str]) -> np.ndarray:
+            embedded.extend(texts)
+            return np.ones((len(texts), 2), dtype=np.float32)
+
+    embedded: list[str] = []
+    monkeypatch.setenv("RAGKIT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(cli, "load", lambda: small)
+    monkeypatch.setattr(cli, "sentence_embedder", Counting)
+    wanted = {p.full_text for p in small.index} | {q.text for q in small.questions}
+    assert wanted
+    for _ in range(2):
+        assert cli.main(["embed"]) == 0
+    assert sorted(embedded) == sorted(wanted), "each text once, and none a second time"
+    first, second = capsys.readouterr().out.splitlines()
+    assert first.startswith(f"{len(wanted)} texts embedded, 0 were there")
+    assert second.startswith("0 texts embedded")

@@ -141,6 +141,9 @@ def run_cells(book: Path, pages: Iterable[str], cache_path: Path, config: dict[s
         except KeyError:
             waiting.append((page, path, notebook))
 
+    if waiting and (book.parent / "ragkit" / "corpus" / "__main__.py").is_file():
+        _embed_once()
+
     def run(job: tuple[str, Path, Any]) -> tuple[Path, Any]:
         page, path, notebook = job
         timeout = config.get("execute", {}).get("timeout", 900)
@@ -159,6 +162,16 @@ def run_cells(book: Path, pages: Iterable[str], cache_path: Path, config: dict[s
             bundle = CacheBundleIn(result.nb, str(path), data={"execution_seconds": result.time})
             cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
     return failed
+
+
+def _embed_once() -> None:
+    """Embed what nearly every page searches before two pages that start together do it twice. It may take all
+    processors: no page runs yet. Should it fail, a page will fail too, and say why."""
+    threads = str(os.cpu_count() or 1)
+    env = {**os.environ, "OMP_NUM_THREADS": threads, "MKL_NUM_THREADS": threads}
+    started = time.monotonic()
+    done = subprocess.run([sys.executable, "-m", "ragkit.corpus", "embed"], env=env, check=False, capture_output=True)
+    print(f"{done.stdout.decode().strip() or 'nothing embedded'}: {time.monotonic() - started:.1f} s", flush=True)
 
 
 def _plain(text: str) -> str:

@@ -1,6 +1,9 @@
 """``python -m ragkit.corpus check [folder]`` prints what the corpus holds, then its faults; any fault is exit code 1.
 
 ``python -m ragkit.corpus tickets -n 5 --seed 0`` prints generated tickets as JSON lines.
+
+``python -m ragkit.corpus embed`` puts the vectors of the index and of the questions into the embedding cache, so that
+whoever searches next waits for none of them.
 """
 
 from __future__ import annotations
@@ -17,9 +20,11 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from ragkit.corpus import tickets
+from ragkit.corpus import load, tickets
 from ragkit.corpus.check import Fault, Prompts, asked_in_sql, check, read_leniently
 from ragkit.corpus.records import CLASSES, SPLITS, Corpus
+from ragkit.models.embed import sentence_embedder
+from ragkit.models.embedding_cache import EmbeddingCache, default_path
 from ragkit.text import count_tokens
 
 # The prompts live on a floor above, so they are named and not imported; without that module recordings are checked
@@ -36,15 +41,27 @@ def main(arguments: Sequence[str] | None = None) -> int:
     maker = commands.add_parser("tickets", help="print generated support tickets as JSON lines")
     maker.add_argument("-n", type=int, default=50_000)
     maker.add_argument("--seed", type=int, default=0)
+    commands.add_parser("embed", help="embed the index and the questions, where the cache does not hold them yet")
     options = parser.parse_args(arguments)
     if options.command == "tickets":
         for ticket in tickets.generate(options.n, options.seed):
             print(json.dumps(ticket._asdict(), ensure_ascii=False))
         return 0
+    if options.command == "embed":
+        print(embed_all())
+        return 0
     corpus, faults = read_leniently(options.folder)
     faults += check(corpus, tasks=None if options.folder else registered())
     show(corpus, faults, Console())
     return 1 if faults else 0
+
+
+def embed_all() -> str:
+    """Fill the embedding cache with what every search of the course needs; says what was there and what was not."""
+    corpus = load()
+    cached = EmbeddingCache(model := sentence_embedder(), default_path(), model.version)
+    cached([passage.full_text for passage in corpus.index] + [question.text for question in corpus.questions])
+    return f"{cached.misses:,} texts embedded, {cached.hits:,} were there, in {cached.path}"
 
 
 def registered(entry: str = TASKS) -> Mapping[str, Prompts] | None:
