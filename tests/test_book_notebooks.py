@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
+import sys
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -12,6 +15,7 @@ import pytest
 
 from tests.test_book_gates import ROOT, tool
 from tests.test_book_pages import CHAPTERS
+from tests.tools import bubblewrap_works, without_network
 
 TOOL: Any = tool("notebooks")
 BOOK = ROOT / "book"
@@ -82,8 +86,8 @@ def test_cells_keep_their_code_and_lose_their_outputs() -> None:
     nbformat.validate(made)
 
 
-@pytest.mark.parametrize("page", [*CHAPTERS, "published-code", "study", "status", "instructors"])
-def test_nothing_of_sphinx_is_left_of_any_page(page: str) -> None:
+def downloaded(page: str) -> tuple[str, nbformat.NotebookNode]:
+    """A page's source and the notebook that a reader gets; numbers of a build are stood in for."""
     from myst_nb.core.config import NbParserConfig
     from myst_nb.core.read import create_nb_reader
     from myst_parser.config.main import MdParserConfig
@@ -95,7 +99,12 @@ def test_nothing_of_sphinx_is_left_of_any_page(page: str) -> None:
     words = TOOL.Words(
         defaultdict(lambda: "0.5"), TOOL.titles(BOOK), TOOL.citations(BOOK / "references.bib"), BOOK
     )  # the cells do not run here
-    made = TOOL.convert(reader.read(text), words)
+    return text, TOOL.convert(reader.read(text), words)
+
+
+@pytest.mark.parametrize("page", [*CHAPTERS, "published-code", "study", "status", "instructors"])
+def test_nothing_of_sphinx_is_left_of_any_page(page: str) -> None:
+    text, made = downloaded(page)
     nbformat.validate(made)
     assert sum(cell.cell_type == "code" for cell in made.cells) == len(
         re.findall(r"^```\{code-cell\}", text, re.MULTILINE)
@@ -103,6 +112,27 @@ def test_nothing_of_sphinx_is_left_of_any_page(page: str) -> None:
     prose = "\n".join(cell.source for cell in made.cells if cell.cell_type == "markdown")
     prose = re.sub(r"```.*?```", "", prose, flags=re.DOTALL)
     assert re.findall(r"\{[a-z][a-z:-]*\}`|^\s*:::|^\([\w-]+\)=$", prose, re.MULTILINE) == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", CHAPTERS)
+def test_a_downloaded_notebook_runs_in_an_empty_folder(page: str, tmp_path: Path) -> None:
+    """Run as a reader would: anywhere, with the widgets of a live notebook and no network."""
+    _, made = downloaded(page)
+    made.metadata.kernelspec = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    nbformat.write(made, tmp_path / f"{page}.ipynb")
+    command = [sys.executable, "-m", "jupyter", "nbconvert", "--to", "notebook", "--execute", f"{page}.ipynb"]
+    env = {k: v for k, v in os.environ.items() if k not in ("RAGKIT_BOOK", "RAGKIT_LLM")}
+    if bubblewrap_works():
+        command = without_network(command)
+    done = subprocess.run(
+        [*command, "--output", "run.ipynb"], cwd=tmp_path, env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr[-3000:]
+    run = nbformat.read(tmp_path / "run.ipynb", as_version=4)
+    cells = [cell for cell in run.cells if cell.cell_type == "code"]
+    assert cells
+    assert all(cell.execution_count for cell in cells)
 
 
 def test_the_titles_and_names_are_those_of_the_book() -> None:
