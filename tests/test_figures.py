@@ -85,6 +85,7 @@ def test_each_series_has_its_own_marker_dash_and_hatch_beside_its_colour() -> No
         (lambda: lines({}), "series"),
         (lambda: lines({"a": []}), "series"),
         (lambda: scatter({}), "points"),
+        (lambda: scatter({"a": (1, 2)}, labelled=["b"]), "labelled"),
         (lambda: network([]), "edges"),
         (lambda: heatmap(["a"], ["b", "c"], [[1.0]]), "values"),
         (lambda: heatmap(["a"], ["b"], [[1.0]], limits=(1.0, 0.0)), "limits"),
@@ -99,6 +100,17 @@ def test_nothing_to_draw_is_said_by_the_name_of_the_argument(draw: Callable[[], 
 def test_labels_are_text_and_never_markup(name: str) -> None:
     fromstring(bars({name: 0.5}).svg)
     fromstring(scatter({name: (1, 2)}).svg)
+
+
+def test_only_the_points_that_are_labelled_have_their_names_drawn() -> None:
+    points = {"kettle": (1.0, 2.0), "earbuds": (3.0, 4.0)}
+
+    def outlines(**how: object) -> int:
+        """A name is drawn as outlines, with a white one around it."""
+        return scatter(points, **how).svg.count("<path")
+
+    assert outlines() - outlines(labelled=["kettle"]) == outlines(labelled=["kettle"]) - outlines(labelled=()) > 0
+    assert "earbuds: (3, 4)" in repr(scatter(points, labelled=())), "in words every point is there"
 
 
 def test_dollars_are_money() -> None:

@@ -5,7 +5,7 @@ The choice is greedy, label by label in the order given. Left out: moving a labe
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 
 Box: TypeAlias = tuple[float, float, float, float]
@@ -18,11 +18,12 @@ def label_points(
     size: float = 10.5,
     radius: Mapping[str, float] | None = None,
     segments: Sequence[tuple[str, str]] = (),
+    only: Collection[str] | None = None,
 ) -> None:
     """Put each label where it covers least of the points, the edges and the labels already placed.
 
     ``radius`` is how far from its point a label starts, in points of 1/72 inch. A white outline keeps a label
-    legible where it has to cross an edge.
+    legible where it has to cross an edge. ``only`` are the points that get one, all by default.
     """
     import numpy as np
     from matplotlib.patheffects import withStroke
@@ -36,6 +37,8 @@ def label_points(
     scale = figure.dpi / 72
     taken: list[Box] = []
     for name, xy in points.items():
+        if only is not None and name not in only:
+            continue
         text = ax.annotate(name, xy, (0, 0), textcoords="offset points", size=size, zorder=4)
         text.set_path_effects([withStroke(linewidth=2.5, foreground="white")])
         extent = text.get_window_extent()

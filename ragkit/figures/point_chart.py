@@ -1,8 +1,8 @@
-"""Labelled points in the plane. Left out: unlabelled clouds, which no page draws."""
+"""Points in the plane, all of them or some with their names. Left out: sizes, and densities of many thousands."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from ragkit.figures.labels import label_points
@@ -16,11 +16,15 @@ def scatter(
     groups: Mapping[str, str] | None = None,
     diagonal: bool = False,
     log_x: bool = False,
+    labelled: Collection[str] | None = None,
 ) -> Chart:
     """Labelled points. ``groups`` gives a point the colour and marker of its group; ``diagonal`` draws
-    y = x, and ``log_x`` suits costs."""
+    y = x, and ``log_x`` suits costs. ``labelled`` are the points whose names are written, all by default: a name that
+    is no point is a ``ValueError``."""
     if not points:
         raise ValueError("points must hold at least one point")
+    if unknown := sorted(set(labelled or ()) - set(points)):
+        raise ValueError(f"labelled names {unknown[0]!r}, which is not among the points")
     names = list(dict.fromkeys((groups or {}).get(p, "") for p in points))
 
     def draw(ax: Any) -> None:
@@ -48,6 +52,6 @@ def scatter(
             ax.axline((0, 0), slope=1, color=MUTED, linewidth=1, linestyle=":")
         if len(names) > 1:
             legend(ax, names)
-        label_points(ax, points)
+        label_points(ax, points, only=labelled)
 
     return chart(draw, 3.6, y_label, [f"{p}: ({x:.3g}, {y:.3g})" for p, (x, y) in points.items()])
