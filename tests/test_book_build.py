@@ -204,7 +204,9 @@ def test_only_pages_that_changed_are_tried_again(tmp_path: Path, monkeypatch: py
     seen, html = Browser(monkeypatch), tmp_path / "html"
     html.mkdir()
     for name in ("one.html", "two.html"):
-        (html / name).write_text(f'<h1>{name}</h1><img src="pot.svg" alt="A pot">', encoding="utf-8")
+        body = f'<h1>{name}</h1><img src="pot.svg" alt="A pot"><script src="searchindex.js"></script>'
+        (html / name).write_text(body, encoding="utf-8")
+    (html / "searchindex.js").write_text("words", encoding="utf-8")
     (html / "pot.svg").write_text("<svg/>", encoding="utf-8")
 
     def tried() -> list[str]:
@@ -215,6 +217,10 @@ def test_only_pages_that_changed_are_tried_again(tmp_path: Path, monkeypatch: py
     (html / "two.html").write_text("<h1>Changed</h1>", encoding="utf-8")
     assert tried() == []
     assert seen.opened[1:] == [["two.html"]]
+    (html / "searchindex.js").write_text("a word more", encoding="utf-8")
+    assert tried() == []
+    assert seen.opened[2:] == [[]], "the search is tried, no page is opened"
+    del seen.opened[2:]
     (html / "pot.svg").write_text("<svg><title>Another</title></svg>", encoding="utf-8")
     assert tried() == []
     assert seen.opened[2:] == [["one.html"]], "one.html shows another picture now"

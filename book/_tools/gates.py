@@ -33,7 +33,8 @@ HEAVIEST = 1_000_000
 FEW = 8
 """Pages that one process reads sooner than it starts others."""
 # What every page of the site loads from one address. It grows with the book, not with the page.
-SHARED_FILES = ("_static", "searchindex.js")
+SEARCH_INDEX = "searchindex.js"
+SHARED_FILES = ("_static", SEARCH_INDEX)
 # (element, attribute) pairs that make a browser fetch something as it shows the page
 LOADS = (
     ("script", "src"),
@@ -106,10 +107,12 @@ class Page:
 
     @property
     def state(self) -> str:
-        """A hash of the page and of everything of the site that it loads: equal where a browser would show the same."""
+        """A hash of the page and of everything of the site that it loads: equal where a browser would show the same.
+        The search index, which changes with every word of every page, is only shown by the search."""
         digest = hashlib.sha256(self.path.read_bytes())
         for address in sorted(set(self.loaded)):
-            if not is_external(address) and (file := self.target(address)).is_file():
+            file = self.target(address)
+            if not is_external(address) and file.is_file() and file.name != SEARCH_INDEX:
                 digest.update(hashlib.sha256(file.read_bytes()).digest())
         return digest.hexdigest()
 
