@@ -183,6 +183,20 @@ def test_only_what_reads_differently_is_embedded_again():
     assert graph.embedded == 4
 
 
+def test_vectors_are_put_together_once_until_a_source_changes():
+    one, other = KeyedExtraction((), (rel("a", "b"),)), KeyedExtraction((), (rel("a", "c"),))
+    graph = graph_of({"p1": one})
+    kept = graph.entity_vectors(), graph.edge_vectors()
+    graph.insert("p1", one)  # nothing new
+    assert all(now is then for now, then in zip((graph.entity_vectors(), graph.edge_vectors()), kept, strict=True))
+    graph.insert("p2", other)
+    assert graph.entity_vectors()[0] == ["a", "b", "c"]
+    assert graph.edge_vectors()[0] == [("a", "b"), ("a", "c")]
+    graph.delete("p1")
+    assert graph.entity_vectors()[0] == ["a", "c"]
+    assert graph.edge_vectors()[1].shape[0] == len(graph.edge_vectors()[0]) == 1
+
+
 def test_the_order_of_arrival_leaves_no_trace_in_descriptions_keywords_names_or_types():
     sources = {
         "p1": KeyedExtraction((Entity("A", "person", "one"),), (rel("a", "b", "t", "u", strength=0.1, text="first"),)),

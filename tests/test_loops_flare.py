@@ -287,3 +287,12 @@ def test_the_local_model_goes_through_the_loop_with_its_own_probabilities():
     assert all(0.0 < sentence.lowest <= 1.0 for sentence in result.sentences)
     for sentence in result.sentences:
         assert bool(sentence.queries) == (sentence.lowest < 0.8)
+
+
+def test_a_space_that_is_a_token_of_its_own_keeps_two_words_apart():
+    tokens = tuple(
+        Token(text, p) for text, p in (("It", 0.9), (" opened", 0.9), (" in", 0.9), (" ", 0.9), ("1987", 0.1))
+    )
+    sentence = cut_to_first_sentence(Completion("It opened in 1987", tokens))
+    assert "".join(token.text for token in sentence.tokens) == "It opened in 1987"
+    assert masked(sentence.tokens, 0.4) == "It opened in"

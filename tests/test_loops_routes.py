@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import brier_score_loss, roc_auc_score
+from sklearn.metrics import auc, brier_score_loss, roc_auc_score, roc_curve
 from sklearn.preprocessing import StandardScaler
 
 from ragkit.corpus import load
@@ -17,7 +17,15 @@ from ragkit.loops.route_classifier import (
     surface,
     train_router,
 )
-from ragkit.loops.routes import FEATURES, RouterCost, calibration, question_features, roc_auc
+from ragkit.loops.routes import (
+    FEATURES,
+    RouterCost,
+    auc_interval,
+    calibration,
+    question_features,
+    roc_auc,
+    roc_points,
+)
 
 ROUTE_OF = {"no_retrieval": "direct", "theme": "global", "multi_hop": "loop", "relational": "loop"}
 pairs = st.lists(st.tuples(st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.7, 1.0]), st.booleans()), min_size=1, max_size=30)
@@ -90,6 +98,37 @@ def test_bins_and_auc_of_one_kind():
     with pytest.raises(ValueError, match="bins"):
         calibration([0.5], [True], bins=0)
     assert roc_auc([1.0], [True]) is None
+
+
+@settings(max_examples=50, deadline=None)
+@given(pairs)
+def test_the_curve_is_scikit_learns_and_its_area_is_the_auc(rows):
+    scores, truth = zip(*rows, strict=True)
+    if len(set(truth)) == 1:
+        with pytest.raises(ValueError, match="both kinds"):
+            roc_points(scores, truth)
+        return
+    points = roc_points(scores, truth)
+    fall, rise, _ = roc_curve(truth, scores, drop_intermediate=False)
+    assert np.array(points) == pytest.approx(np.column_stack([fall, rise]))
+    assert auc(*zip(*points, strict=True)) == pytest.approx(roc_auc(scores, truth))
+
+
+def test_the_interval_of_the_area_holds_it_and_shrinks_with_more_questions():
+    rng = np.random.default_rng(1)
+    widths = []
+    for n in (20, 500):
+        truth = [bool(i % 5) for i in range(n)]
+        scores = (rng.normal(size=n) + np.array(truth)).tolist()
+        found = auc_interval(scores, truth)
+        assert found.mean == roc_auc(scores, truth)
+        assert found.low < found.mean < found.high <= 1
+        assert found == auc_interval(scores, truth), "seeded"
+        widths.append(found.high - found.low)
+    assert widths[1] < widths[0] / 2
+    # one positive: it is missing from a third of the resamples, which have no area
+    assert auc_interval([0.9, 0.1, 0.2], [True, False, False]).n == 3
+    assert auc_interval([0.9], [True]) is None
 
 
 def test_features_have_names_and_survive_any_text():

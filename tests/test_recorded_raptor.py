@@ -39,10 +39,10 @@ def test_every_passage_has_a_summary_above_it_and_every_summary_was_written() ->
 
 def test_the_tree_asks_exactly_the_recorded_prompts_and_takes_tickets_as_leaves() -> None:
     tree = raptor.tree()  # a prompt that was not recorded would raise
-    assert [len(layer) for layer in tree.layers] == [490, 86, 14]
+    assert [len(layer) for layer in tree.layers] == [490, 86, 16]
     assert tree.groups == [[tuple(group) for group in layer] for layer in raptor.memberships()]
     wider = raptor.tree(passages=corpus.load().index[:520])
-    assert [len(layer) for layer in wider.layers] == [520, 86, 14]
+    assert [len(layer) for layer in wider.layers] == [520, 86, 16]
     assert wider.layers[1:] == tree.layers[1:]
 
 

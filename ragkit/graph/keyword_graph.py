@@ -77,6 +77,9 @@ class KeywordGraph:
         self._mentions: dict[str, dict[str, list[Entity]]] = {}
         self._relations: dict[Pair, dict[str, list[KeyedRelation]]] = {}
         self._vectors: dict[str | Pair, tuple[str, NDArray[np.float32]]] = {}
+        # what the two methods below gave last, until something is rebuilt: a search asks for them at each question
+        self._entity_table: tuple[list[str], NDArray[np.float32]] | None = None
+        self._edge_table: tuple[list[Pair], NDArray[np.float32]] | None = None
 
     def insert(self, source: str, extraction: KeyedExtraction) -> Update:
         """Add what ``source`` holds. The same again changes nothing; other records under its id replace the old ones.
@@ -113,16 +116,20 @@ class KeywordGraph:
 
     def entity_vectors(self) -> tuple[list[str], NDArray[np.float32]]:
         """Keys, sorted, and their vectors ``(n, d)``, of name and description together."""
-        texts = {key: f"{e.name}\n{e.description}".strip() for key, e in sorted(self.entities.items())}
-        return list(texts), self._embedded(texts)
+        if self._entity_table is None:
+            texts = {key: f"{e.name}\n{e.description}".strip() for key, e in sorted(self.entities.items())}
+            self._entity_table = list(texts), self._embedded(texts)
+        return self._entity_table
 
     def edge_vectors(self) -> tuple[list[Pair], NDArray[np.float32]]:
         """Pairs, sorted, and their vectors ``(n, d)``, of keywords, both names and the description."""
-        texts = {}
-        for pair, edge in sorted(self.edges.items()):
-            names = f"{self.entities[edge.a].name}, {self.entities[edge.b].name}"
-            texts[pair] = "\n".join(part for part in (", ".join(edge.keywords), names, edge.description) if part)
-        return list(texts), self._embedded(texts)
+        if self._edge_table is None:
+            texts = {}
+            for pair, edge in sorted(self.edges.items()):
+                names = f"{self.entities[edge.a].name}, {self.entities[edge.b].name}"
+                texts[pair] = "\n".join(part for part in (", ".join(edge.keywords), names, edge.description) if part)
+            self._edge_table = list(texts), self._embedded(texts)
+        return self._edge_table
 
     def _embedded(self, texts: Mapping[Any, str]) -> NDArray[np.float32]:
         due = {item: text for item, text in texts.items() if self._vectors.get(item, ("", None))[0] != text}
@@ -141,6 +148,7 @@ class KeywordGraph:
         return {*(key for key, _ in mentions), *(pair for pair, _ in relations)}
 
     def _rebuild(self, touched: set[str | Pair]) -> Update:
+        self._entity_table = self._edge_table = None
         added, changed, removed = [], [], []
         for item in touched:
             before: object = self.entities.get(item) if isinstance(item, str) else self.edges.get(item)

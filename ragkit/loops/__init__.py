@@ -46,7 +46,16 @@ from ragkit.loops.relevance import model_evaluator, read_relevance
 from ragkit.loops.route_classifier import RouteClassifier, best_routes, cross_validate, labels_by_class, train_router
 from ragkit.loops.route_self import probability_router, read_assessment, self_router, yes_share
 from ragkit.loops.route_uncertainty import choose_threshold, detection_auc, uncertainty_answer, uncertainty_router
-from ragkit.loops.routes import Calibration, Decision, RouterCost, calibration, question_features, roc_auc
+from ragkit.loops.routes import (
+    Calibration,
+    Decision,
+    RouterCost,
+    auc_interval,
+    calibration,
+    question_features,
+    roc_auc,
+    roc_points,
+)
 from ragkit.loops.search_r1 import Transcript, format_reward, loss_mask, outcome_reward, read_transcript
 from ragkit.loops.self_rag import SelfRAGResult, Weights, closed_answer, retrieval_share, segment_score, should_retrieve
 from ragkit.loops.self_rag_beam import SegmentBeam, segment_beam
@@ -102,6 +111,7 @@ __all__ = [
     "Transcript",
     "Turn",
     "Weights",
+    "auc_interval",
     "beam_search",
     "best_routes",
     "bind",
@@ -152,6 +162,7 @@ __all__ = [
     "refine",
     "retrieval_share",
     "roc_auc",
+    "roc_points",
     "run_tool",
     "sampled",
     "segment_beam",

@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ragkit.metrics import Interval
 from ragkit.query.reward import surface_features
 
 
@@ -156,6 +157,43 @@ def roc_auc(scores: Sequence[float], positive: Sequence[bool]) -> float | None:
         return None
     wins = np.searchsorted(below, above, side="left") + np.searchsorted(below, above, side="right")
     return float(wins.sum() / (2 * len(above) * len(below)))
+
+
+def roc_points(scores: Sequence[float], positive: Sequence[bool]) -> list[tuple[float, float]]:
+    """The ROC curve: for every threshold from high to low, the shares of negatives and of positives at or above it.
+
+    Begins at (0, 0) and ends at (1, 1); equal scores make one step, so that the area below the straight lines between
+    the points is `roc_auc`. A ``ValueError`` where one of the two kinds is missing.
+
+    >>> roc_points([0.9, 0.4, 0.4, 0.1], [True, True, False, False])
+    [(0.0, 0.0), (0.0, 0.5), (0.5, 1.0), (1.0, 1.0)]
+    """
+    values, truth = _pairs(scores, positive)
+    if truth.all() or not truth.any():
+        raise ValueError("positive must hold both kinds: a curve needs positives and negatives")
+    above = [values >= threshold for threshold in np.unique(values)[::-1]]
+    shares = [(float(up[~truth].mean()), float(up[truth].mean())) for up in above]
+    return [(0.0, 0.0), *shares]
+
+
+def auc_interval(
+    scores: Sequence[float], positive: Sequence[bool], seed: int = 0, level: float = 0.95, resamples: int = 2000
+) -> Interval | None:
+    """`roc_auc` with a percentile bootstrap interval over questions; its ``mean`` is the area of all of them.
+
+    Resamples that drew one kind only have no area and are left out. None where there is none to begin with.
+
+    >>> auc_interval([0.9, 0.8, 0.2, 0.1], [True, True, False, False])
+    Interval(mean=1.0, low=1.0, high=1.0, n=4)
+    """
+    area = roc_auc(scores, positive)
+    if area is None:
+        return None
+    values, truth = _pairs(scores, positive)
+    draws = np.random.default_rng(seed).integers(len(values), size=(resamples, len(values)))
+    areas = [found for draw in draws if (found := roc_auc(values[draw], truth[draw])) is not None]
+    low, high = np.quantile(areas, [(1 - level) / 2, (1 + level) / 2])
+    return Interval(area, float(low), float(high), len(values))
 
 
 def _pairs(numbers: Sequence[float], flags: Sequence[bool]) -> tuple[np.ndarray, np.ndarray]:

@@ -50,8 +50,9 @@ def first_sentence(text: str) -> str:
 def cut_to_first_sentence(completion: Completion) -> Sentence:
     """The first sentence of a completion with its tokens.
 
-    A token belongs to the sentence if it holds a character of it that is no white space; so the end-of-text token,
-    whose text is empty, and line breaks before and after do not count. A line break ends the text, as the stop string
+    A token belongs to the sentence if it holds a character of it; so the end-of-text token, whose text is empty, and
+    white space before and after do not count. A space inside that is a token of its own, as before a number, does:
+    without it two words would become one. A line break ends the text, as the stop string
     of the released programs does: ``ends`` says that the sentence is the last of its line, and that a line break
     follows or the model stopped by itself. Without tokens in the completion the sentence has none.
     """
@@ -59,7 +60,7 @@ def cut_to_first_sentence(completion: Completion) -> Sentence:
     start, end, last = _span(whole)
     kept, at = list[Token](), 0
     for token in completion.tokens:
-        if whole[max(at, start) : min(at + len(token.text), end)].strip():
+        if whole[max(at, start) : min(at + len(token.text), end)]:
             kept.append(token)
         at += len(token.text)
     ends = last and ("\n" in whole[end:] or completion.finish == "stop")
