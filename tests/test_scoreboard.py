@@ -188,6 +188,10 @@ def test_another_state_of_the_package_has_another_folder(tmp_path: Path) -> None
 # --- every entry ---
 
 
+# Corrective RAG throws away what its grader doubts, which may be everything; on most questions it is not.
+DOUBTS = {"CRAG, sample"}
+
+
 @pytest.mark.parametrize("name", scoreboard.techniques())
 def test_every_technique_works_on_a_question_of_each_class_it_is_asked(name: str, world: World) -> None:
     technique = scoreboard.techniques()[name]
@@ -203,6 +207,7 @@ def test_every_technique_works_on_a_question_of_each_class_it_is_asked(name: str
         assert {recording.task for recording in stage.recordings} <= set(TASKS)
         assert bool(technique.answerers) == bool(stage.meters), "who answers is asked something"
         assert bool(technique.indexed) == (len(stage.recordings) > len(stage.meters))
+        empty = 0
         for question in some:
             found = find(question)
             if technique.judge:
@@ -212,7 +217,11 @@ def test_every_technique_works_on_a_question_of_each_class_it_is_asked(name: str
                 assert not isinstance(found, str)
                 ids = [hit.id for hit in found]
                 assert len(ids) == len(set(ids)) <= K
-                assert ids or answerer == "135M", "only a reply that cannot be read may lead to nothing"
+                assert ids or answerer == "135M" or name in DOUBTS, "only a reply that cannot be read may find nothing"
+                empty += not ids
+        assert empty <= len(some) // 2 or answerer == "135M", (
+            "a technique that finds nothing on most questions does not work"
+        )
 
 
 def test_rows_say_who_answered_and_what_was_gained() -> None:
