@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import importlib.util
 import os
 import re
@@ -125,3 +126,43 @@ def test_words_follow_zipfs_law(shared: ModuleType) -> None:
     passages = shared.zipf_passages(200, words=30)
     assert passages == shared.zipf_passages(200, words=30)
     assert np.median([len(passage) for passage in passages]) == pytest.approx(30, abs=5)
+
+
+@pytest.fixture(scope="module")
+def book_build() -> ModuleType:
+    spec = importlib.util.spec_from_file_location("book_build", FOLDER / "book_build.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_no_schedule_beats_the_floor_of_a_build(book_build: ModuleType) -> None:
+    """Every way to share five pages between two workers takes at least that long."""
+    cells = [7.0, 3.0, 2.0, 2.0, 1.0]
+    shares = [sum(c for bit, c in enumerate(cells) if way >> bit & 1) for way in range(2 ** len(cells))]
+    best = min(max(share, sum(cells) - share) for share in shares)
+    assert book_build.floor(cells, 2) <= best
+    assert book_build.floor(cells, 2) == 7.5
+    assert book_build.floor([9.0, 1.0], 2) == 9.0
+
+
+def test_a_copy_to_build_holds_what_git_would_and_no_build(book_build: ModuleType, tmp_path: Path) -> None:
+    root, to = tmp_path / "root", tmp_path / "to"
+    (root / "sub").mkdir(parents=True)
+    for name, text in {"known": "1", "sub/new": "2", "built": "3", ".gitignore": "built\n"}.items():
+        (root / name).write_text(text)
+    subprocess.run(["git", "init", "-q", str(root)], check=True)
+    subprocess.run(["git", "-C", str(root), "add", "known"], check=True)
+    book_build.copy(root, to)
+    found = {path.relative_to(to).as_posix(): path.read_text() for path in to.rglob("*") if path.is_file()}
+    assert found == {"known": "1", "sub/new": "2", ".gitignore": "built\n"}
+
+
+def test_the_kept_table_of_the_build_has_the_columns_and_a_date(book_build: ModuleType) -> None:
+    with book_build.KEPT.open(newline="", encoding="utf-8") as file:
+        rows = list(csv.reader(file))
+    assert tuple(rows[0]) == book_build.Row._fields
+    assert all(len(row) == len(rows[0]) for row in rows)
+    assert re.match(r"\d{4}-\d{2}-\d{2}: ", {row[0]: row[1] for row in rows}["measured on"])

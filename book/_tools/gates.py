@@ -228,14 +228,18 @@ def raw_markup(page: Page) -> Iterator[str]:
         yield f"{page.name}: markup shows as text: {RAW.search(text).group(0)!r}"
 
 
-def heavy(page: Page) -> Iterator[str]:
-    """More than a megabyte of text and pictures of its own. What all pages share is fetched once."""
+def weight(page: Page) -> int:
+    """Bytes of a page's own text and pictures, each file once. What all pages share is fetched once and left out."""
     own = [page.path, *(page.target(address) for address in page.loaded if not is_external(address))]
     shared = [page.site.resolve() / name for name in SHARED_FILES]
     files = {path.resolve() for path in own if path.is_file()}
-    files = {path for path in files if not any(path.is_relative_to(place) for place in shared)}
-    if (weight := sum(path.stat().st_size for path in files)) > HEAVIEST:
-        yield f"{page.name}: weighs {weight:,} bytes, {HEAVIEST:,} are allowed"
+    return sum(p.stat().st_size for p in files if not any(p.is_relative_to(place) for place in shared))
+
+
+def heavy(page: Page) -> Iterator[str]:
+    """More than a megabyte of text and pictures of its own."""
+    if (found := weight(page)) > HEAVIEST:
+        yield f"{page.name}: weighs {found:,} bytes, {HEAVIEST:,} are allowed"
 
 
 def facts_of(page: Page) -> Facts:
