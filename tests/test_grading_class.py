@@ -533,6 +533,14 @@ c.ClearSolutions.text_stub = "*Your answer.*"
     assert (tmp_path / "marks.db").is_file()
 
 
+def test_root_of_another_group_is_no_matter(tmp_path: Path):
+    config = tmp_path / "nbgrader_config.py"
+    config.write_text('c = get_config()\nc.Exchange.root = "/srv/exchange"\n')
+    assert open_course(tmp_path).ignored == ()
+    config.write_text('c = get_config()\nc.CourseDirectory.root = "/srv/course"\n')
+    assert len(open_course(tmp_path).ignored) == 1
+
+
 def test_configuration_that_is_no_python_is_named(tmp_path: Path):
     (tmp_path / "nbgrader_config.py").write_text("c = (")
     with pytest.raises(ValueError, match=r"nbgrader_config\.py: cannot be read"):

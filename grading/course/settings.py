@@ -28,6 +28,7 @@ NOT_FOLLOWED = {
     "timeout": BUDGETS,
     "plugin_class": "no penalty for lateness is taken off here, nbgrader's export takes off those of its own gradebook",
 }
+GROUPS = {"root": "CourseDirectory"}  # where a name counts, if not everywhere: Exchange.root is another thing
 DEFAULTS = {
     "directory_structure": {"{nbgrader_step}/{student_id}/{assignment_id}"},
     "begin_solution_delimeter": {"BEGIN SOLUTION", "### BEGIN SOLUTION"},
@@ -67,7 +68,7 @@ def not_followed(config: Path, places: dict[str, str]) -> list[str]:
             why = PLAIN.format(default=places[name])
         elif name == "db_url" and not str(plain).startswith("sqlite:///"):
             why = f"the marks go into {places[name]}"
-        elif name in NOT_FOLLOWED and plain not in DEFAULTS.get(name, ()):
+        elif name in NOT_FOLLOWED and group == GROUPS.get(name, group) and plain not in DEFAULTS.get(name, ()):
             why = NOT_FOLLOWED[name].format(submitted=places["submitted_directory"])
         else:
             continue
