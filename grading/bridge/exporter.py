@@ -72,6 +72,7 @@ class Run:
         self.database = database_of(self.folders)
         self.instructors = files_of(self.course.source)
         self.limits, self.engine = limits, pool_of(jobs, allow_unsandboxed)
+        self.allow_unsandboxed = allow_unsandboxed
         self.exercises: dict[str, dict[str, Exercise]] = {}  # by assignment and notebook
         self.items: dict[tuple[str, str, str], HandIn] = {}
         self.judged, self.refusal = False, None  # type: bool, ValueError | None
@@ -104,7 +105,7 @@ class Run:
             raise self.refusal
         if not self.judged:
             try:
-                judge_all(self.course, list(self.items.values()), self.limits, self.engine)
+                judge_all(self.course, list(self.items.values()), self.limits, self.engine, self.allow_unsandboxed)
             except ValueError as problem:  # no sandbox, say: the workers would refuse for each student anew
                 self.refusal = problem
                 raise
