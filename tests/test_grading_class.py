@@ -222,6 +222,57 @@ def test_changed_source_is_graded_anew_with_its_new_tests(tmp_path: Path):
         assert {grade.name for grade in grades} == {"test-total", "test-hidden", "test-new"}
 
 
+def mended(old: str = "7349, 11", new: str = "7350, 10") -> list[dict]:
+    """The source with another hidden part."""
+    cells = source_cells()
+    for one in cells:
+        one["source"] = one["source"].replace(old, new)
+    return cells
+
+
+def test_mended_hidden_test_clears_nobody_who_holds_the_old_one(tmp_path: Path):
+    course = make_course(tmp_path)
+    leaked = source_cells()
+    hand_in(course, "ann", leaked)
+    hand_in(course, "bob", solved())
+    assert grade(course).marks == {("ann", "tiny"): 0, ("bob", "tiny"): 10}
+    course = make_course(tmp_path, mended())
+    hand_in(course, "cy", [*leaked, cell("# another file")])  # handed in when the source had changed
+    outcome = grade(course)
+    assert outcome.marks == {("ann", "tiny"): 0, ("bob", "tiny"): 10, ("cy", "tiny"): 0}
+    assert {r.student: r.verdict.status for r in outcome.records} == {
+        "ann": "suspicious",
+        "bob": "ok",
+        "cy": "suspicious",
+    }
+    assert outcome.reused == 0
+    assert grade(course).reused == 3
+
+
+def test_hidden_part_that_is_given_out_one_day_is_no_sign(tmp_path: Path):
+    course = make_course(tmp_path)
+    hand_in(course, "ann", solved())
+    grade(course)
+    shown = mended("### BEGIN HIDDEN TESTS\n", "")
+    for one in shown:
+        one["source"] = one["source"].replace("\n### END HIDDEN TESTS", "")
+    course = make_course(tmp_path, shown)
+    hand_in(course, "ann", [*solved(), shown[4]])
+    assert grade(course).marks == {("ann", "tiny"): 10}
+
+
+def test_what_is_kept_of_earlier_tests_is_named_where_it_is_damaged(tmp_path: Path):
+    course = make_course(tmp_path)
+    hand_in(course, "ann", solved())
+    grade(course)
+    kept = course.build / "hidden" / "tiny" / "tiny.json"
+    assert len(json.loads(kept.read_text())) == 1
+    for text in ("[", "{}", "[1]"):
+        kept.write_text(text)
+        with pytest.raises(ValueError, match=r"hidden.tiny.tiny\.json"):
+            grade(course)
+
+
 def test_mark_of_a_person_is_left_and_flagged(tmp_path: Path):
     course = make_course(tmp_path)
     hand_in(course, "ann", solved({}))
