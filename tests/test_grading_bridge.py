@@ -238,6 +238,18 @@ def test_links_and_devices_are_not_copied_and_one_students_trouble_is_their_own(
     assert {who for who, _ in found if found[who, "test-box"][0] == 5} == {"ann", "bob"}
 
 
+def test_time_of_an_earlier_hand_in_does_not_stay_and_one_that_cannot_be_read_stops_nobody(tmp_path: Path):
+    course = make_course(tmp_path)
+    path = write_notebook(course.submitted / "ann" / "tiny" / "tiny.ipynb", notebook(solved()))
+    stamp = path.with_name("timestamp.txt")
+    for text, want in (("2030-01-01 12:00:00 UTC", "2030-01-01 12:00:00"), ("some day", "None"), (None, "None")):
+        stamp.write_text(text) if text else stamp.unlink()
+        autograde(tmp_path)
+        with Gradebook(f"sqlite:///{course.database}") as book:
+            assert str(book.find_submission("tiny", "ann").timestamp) == want
+        shutil.rmtree(tmp_path / "autograded")
+
+
 def test_what_must_not_be_copied_is_everything_beneath_a_link(tmp_path: Path):
     (tmp_path / "real" / "tiny").mkdir(parents=True)
     (tmp_path / "linked").symlink_to(tmp_path / "real")

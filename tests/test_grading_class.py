@@ -222,6 +222,93 @@ def test_changed_source_is_graded_anew_with_its_new_tests(tmp_path: Path):
         assert {grade.name for grade in grades} == {"test-total", "test-hidden", "test-new"}
 
 
+def late(course: Course) -> tuple[str, float | None, float]:
+    """When ann handed in, what being late costs her, and her mark after grading."""
+    outcome = grade(course)
+    with Gradebook(f"sqlite:///{course.database}") as book:
+        submission = book.find_submission("tiny", "ann")
+        lost = submission.notebooks[0].late_submission_penalty
+        return str(submission.timestamp), lost, outcome.marks["ann", "tiny"]
+
+
+def set_due(course: Course) -> None:
+    with Gradebook(f"sqlite:///{course.database}") as book:
+        book.update_or_create_assignment("tiny", duedate="2030-01-01 10:00:00 UTC")
+
+
+def test_time_of_a_hand_in_and_its_penalty_are_those_of_the_file_that_was_graded(tmp_path: Path):
+    course = make_course(tmp_path)
+    stamp = hand_in(course, "ann", solved()).with_name("timestamp.txt")
+    grade(course)
+    set_due(course)
+    stamp.write_text("2030-01-01T13:00:00+01:00\n")
+    assert late(course) == ("2030-01-01 12:00:00", None, 10)  # nbgrader's default takes nothing off
+    config = tmp_path / "nbgrader_config.py"
+    config.write_text('c = get_config()\nc.LateSubmissionPlugin.penalty_method = "zero"\n')
+    assert late(course) == ("2030-01-01 12:00:00", 10, 0)
+    assert list(csv.reader((course.build / "marks.csv").open()))[1][2] == "0"
+    stamp.write_text("2030-01-01 10:00:00 UTC")  # handed in again
+    assert late(course) == ("2030-01-01 10:00:00", None, 10)
+    stamp.write_text("2030-01-01 12:00:00 UTC")
+    with Gradebook(f"sqlite:///{course.database}") as book:
+        book.grant_extension("tiny", "ann", hours=2)
+    assert late(course) == ("2030-01-01 12:00:00", None, 10)
+    stamp.unlink()
+    assert late(course) == ("None", None, 10)
+
+
+def test_plugin_of_the_course_says_what_being_late_costs(tmp_path: Path):
+    course = make_course(tmp_path)
+    (tmp_path / "lateness_here.py").write_text(
+        """
+from nbgrader.plugins import BasePlugin
+from traitlets import Float
+
+class ByTheHour(BasePlugin):
+    each = Float(0.5).tag(config=True)
+
+    def late_submission_penalty(self, student_id, score, total_seconds_late):
+        return self.each * total_seconds_late / 3600
+"""
+    )
+    config = tmp_path / "nbgrader_config.py"
+    config.write_text('c.AssignLatePenalties.plugin_class = "lateness_here.ByTheHour"\nc.ByTheHour.each = 2.0\n')
+    stamp = hand_in(course, "ann", solved()).with_name("timestamp.txt")
+    assert open_course(tmp_path).ignored == ()
+    grade(course)
+    set_due(course)
+    stamp.write_text("2030-01-01 12:00:00 UTC")
+    assert late(course) == ("2030-01-01 12:00:00", 4, 6)
+    stamp.write_text("2030-01-02 12:00:00 UTC")
+    assert late(course) == ("2030-01-02 12:00:00", 10, 0)  # never more than there is
+    config.write_text('c.AssignLatePenalties.plugin_class = "lateness_here.Missing"\n')
+    with pytest.raises(ValueError, match=r"AssignLatePenalties\.plugin_class"):
+        grade(course)
+    config.write_text("c.AssignLatePenalties.plugin_class = ByTheHour\n")
+    assert "nobody loses points for being late" in open_course(tmp_path).ignored[0]
+
+
+@pytest.mark.parametrize("text", ["", "yesterday, I think", "\udcff", "1" * 10_000, "2030-13-45 99:00:00 UTC"])
+def test_time_that_cannot_be_read_is_a_note_and_no_time(text: str, tmp_path: Path):
+    course = make_course(tmp_path)
+    stamp = hand_in(course, "ann", solved()).with_name("timestamp.txt")
+    stamp.write_text("2030-01-01 12:00:00 UTC")
+    assert late(course)[0] == "2030-01-01 12:00:00"
+    stamp.write_text(text, errors="surrogateescape")
+    outcome = grade(course)
+    assert [str(stamp) in note for note in outcome.notes] == [True]
+    assert late(course) == ("None", None, 10)
+
+
+def test_time_behind_a_link_or_in_a_pipe_is_a_note(tmp_path: Path):
+    course = make_course(tmp_path)
+    stamp = hand_in(course, "ann", solved()).with_name("timestamp.txt")
+    (tmp_path / "elsewhere.txt").write_text("2030-01-01 12:00:00 UTC")
+    stamp.symlink_to(tmp_path / "elsewhere.txt")
+    os.mkfifo(hand_in(course, "bob", solved()).with_name("timestamp.txt"))
+    assert len(grade(course).notes) == 2
+
+
 def mended(old: str = "7349, 11", new: str = "7350, 10") -> list[dict]:
     """The source with another hidden part."""
     cells = source_cells()

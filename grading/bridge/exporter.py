@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from grading.course import Course, Exercise
 from grading.engines import pool_of
 from grading.gradebook import Book
 from grading.handins import HandIn
+from grading.lateness import submitted_at
 from grading.record import Record, read_record
 from grading.running.plan import Limits
 from grading.submission import Submission, files_of, pick_all
@@ -116,6 +118,12 @@ class Run:
             raise ValueError(f"record: there is none for {item.exercise.key} of {student}")
         return item.exercise, record
 
+    def submitted_at(self, student: str, exercise: Exercise) -> tuple[datetime | None, str]:
+        """When a submission was handed in, and what is wrong with the file that says so."""
+        return submitted_at(
+            self.items[student, exercise.assignment, exercise.name].folder, self.course.submitted.absolute()
+        )
+
     def _hand_in(self, student: str, assignment: str, notebook: str) -> HandIn:
         """The file of the exact name, which is the only one that nbgrader takes, with what there is to say about it."""
         exercises = self._exercises(assignment)
@@ -142,10 +150,26 @@ class Run:
             stamp = folder / "timestamp.txt"
             if os.path.lexists(stamp) and not is_file(stamp):  # nbgrader would read it, a pipe for ever
                 raise ValueError(f"{stamp}: is no file")
-            with self._ignoring(not_to_be_copied(folder, top)):
+            with self._ignoring(not_to_be_copied(folder, top)), self._reading_times(folder):
                 init_assignment(assignment_id, student_id)
 
         return init
+
+    @contextmanager
+    def _reading_times(self, folder: Path) -> Iterator[None]:
+        """Has nbgrader take the time of submission from `submitted_at`, which a file that holds none does not stop."""
+
+        def existing(_: str) -> datetime | None:
+            time, wrong = submitted_at(folder, self.course.submitted)
+            if wrong:
+                self.log.warning("%s", wrong)
+            return time
+
+        self.folders.get_existing_timestamp = existing
+        try:
+            yield
+        finally:
+            del self.folders.get_existing_timestamp
 
     @contextmanager
     def _ignoring(self, patterns: list[str]) -> Iterator[None]:

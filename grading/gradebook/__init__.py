@@ -14,6 +14,7 @@ scores.py       a verdict as the values of its rows
 rows.py         many rows in few statements
 entries.py      students entered, entries taken out
 writing.py      many submissions in one transaction
+penalties.py    what being late costs
 reading.py      marks, and who has an entry
 book.py         all of it for one course
 """

@@ -11,10 +11,11 @@ from grading.course import Exercise
 from grading.gradebook.describing import describe
 from grading.gradebook.entries import enter_students, remove_entries
 from grading.gradebook.opening import connect, explained, prepare, transaction
+from grading.gradebook.penalties import Penalty, enter_penalties
 from grading.gradebook.reading import entered, totals
 from grading.gradebook.rows import batches
 from grading.gradebook.scores import Sheet, sheet, storable
-from grading.gradebook.writing import write_chunk
+from grading.gradebook.writing import Times, write_chunk
 from grading.verdict import Verdict
 
 CHUNK = 1_000  # submissions a transaction
@@ -66,12 +67,20 @@ class Book:
             with transaction(self.engine, self.database) as connection:
                 enter_students(connection, {storable(student): storable(name) for student, name in part})
 
-    def write(self, student: str, verdict: Verdict) -> None:
+    def write(self, student: str, verdict: Verdict, times: Times | None = None) -> None:
         """Write one verdict."""
-        self.write_many([(student, verdict)])
+        self.write_many([(student, verdict)], times=times)
 
-    def write_many(self, pairs: Iterable[tuple[str, Verdict]], names: Mapping[str, str] | None = None) -> int:
+    def write_many(
+        self,
+        pairs: Iterable[tuple[str, Verdict]],
+        names: Mapping[str, str] | None = None,
+        times: Times | None = None,
+    ) -> int:
         """Write verdicts, by student; gives how many. Students who are new are entered, with their names by id.
+
+        `times`: when an assignment was handed in, by student and assignment, None where that is not known; who is not
+        in it keeps the time that the gradebook has.
 
         Where an assignment has several notebooks and a student has a verdict on one of them, the others get explicit
         zeros until a verdict on them comes, in whatever order. Pairs are taken as they come, a chunk at a time, and
@@ -81,11 +90,18 @@ class Book:
         """
         written = 0
         names = {storable(student): storable(name) for student, name in (names or {}).items()}
+        times = {(storable(student), assignment): time for (student, assignment), time in (times or {}).items()}
         for part in batches((self._sheet(student, verdict) for student, verdict in pairs), self.chunk):
             with transaction(self.engine, self.database) as connection:
-                write_chunk(connection, dict(part), self.exercises, names)
+                write_chunk(connection, dict(part), self.exercises, names, times)
             written += len(part)
         return written
+
+    def penalise(self, penalty: Penalty) -> None:
+        """Set anew what being late costs, for every entry of this course's assignments."""
+        for assignment in dict.fromkeys(exercise.assignment for exercise in self.exercises.values()):
+            with transaction(self.engine, self.database) as connection:
+                enter_penalties(connection, assignment, penalty)
 
     def remove(self, student: str, exercise: Exercise) -> None:
         """Take out the entry of a student who has handed in nothing (any more)."""
@@ -106,17 +122,19 @@ class Book:
             return {entry for entry in entered(connection) if entry[1] in known}
 
     def marks(self) -> dict[tuple[str, str], float]:
-        """The score of every submitted notebook, by student and exercise."""
+        """The mark of every submitted notebook, by student and exercise; what being late costs is taken off."""
         return {(row["student"], row["exercise"]): row["score"] for row in self.rows()}
 
     def rows(self) -> list[dict[str, Any]]:
-        """What the gradebook says, one row a student and notebook: student, exercise, score, max_score."""
+        """What the gradebook says, one row a student and notebook: student, exercise, score (without what being late
+        costs), max_score."""
         keys = {(exercise.assignment, exercise.name): key for key, exercise in self.exercises.items()}
         found = []
         with explained(self.database), self.engine.connect() as connection:
             for assignment in dict.fromkeys(name for name, _ in keys):
-                for student, notebook, score, most in totals(connection, assignment):
+                for student, notebook, points, most, lost in totals(connection, assignment):
                     key = keys.get((assignment, notebook))
+                    score = max(0.0, points - lost)
                     if key is not None:
                         found.append({"student": student, "exercise": key, "score": score, "max_score": most})
         return found
