@@ -143,11 +143,15 @@ def grade_class(
                 faults[found.student, found.verdict.exercise] = found.verdict.fault
             progress.advance(task)
         workers.dismiss()
-        index = write_index(course.feedback, exercises, tuple(students.items()), entries.index.values())
-        marks = entries.finish()
-    table = _write(course.build / "marks.csv", marks_csv(exercises, tuple(students.items()), marks))
+        marks = None
+        try:
+            marks = entries.finish()
+        finally:  # a gradebook that cannot be written leaves an overview all the same
+            people = tuple(students.items())
+            index = write_index(course.feedback, exercises, people, entries.index.values(), marks)
+    table = _write(course.build / "marks.csv", marks_csv(exercises, people, marks))
     kept = KeptRecords([item.record(course) for item in files])
-    people, seconds = tuple(students.items()), dict(entries.seconds)
+    seconds = dict(entries.seconds)
     return Outcome(
         people, tuple(exercises), kept, marks, reused, broken, faults, seconds, table, index, tuple(entries.notes)
     )

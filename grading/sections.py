@@ -97,22 +97,32 @@ def counts(entries: Sequence[Entry], exercises: Sequence[Exercise]) -> str:
     return f"<h2>How it went</h2>\n{_table(head, rows)}"
 
 
-def marks(exercises: Sequence[Exercise], students: Students, found: Mapping[tuple[str, str], Entry]) -> str:
-    """The marks: students down, exercises across, each a link to its page."""
+def marks(
+    exercises: Sequence[Exercise],
+    students: Students,
+    found: Mapping[tuple[str, str], Entry],
+    given: Mapping[tuple[str, str], float] | None,
+) -> str:
+    """The marks: students down, exercises across, each a link to its page. `given`: what the gradebook says, where it
+    could be read; else the tests alone are counted."""
     head = '<th scope="col">Student</th>' + "".join(f'<th scope="col">{text(e.key)}</th>' for e in exercises)
     rows = []
     for student, name in students:
-        cells = "".join(_mark(found.get((student, exercise.key)), exercise) for exercise in exercises)
+        cells = "".join(
+            _mark(found.get((student, exercise.key)), exercise, (given or {}).get((student, exercise.key)))
+            for exercise in exercises
+        )
         rows.append(f'<tr><th scope="row">{text(name or student)}</th>{cells}</tr>\n')
     return _table(head, "".join(rows))
 
 
-def _mark(entry: Entry | None, exercise: Exercise) -> str:
+def _mark(entry: Entry | None, exercise: Exercise, given: float | None) -> str:
     if entry is None:
         return '<td class="quiet">none</td>'
     colour = "look" if entry.status in FOR_A_PERSON else "ok" if entry.full else "no"
     why = "" if entry.status in QUIET else f"<small>{WORDS[entry.status]}</small>"
-    mark = f"{number(entry.score)} / {number(entry.max_score)}"
+    score, most = (entry.score, entry.max_score) if given is None else (given, exercise.all_points)
+    mark = f"{number(score)} / {number(most)}"
     return f'<td><a class="{colour}" href="{_link(entry, exercise)}">{mark}</a>{why}</td>'
 
 

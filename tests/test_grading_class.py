@@ -309,6 +309,39 @@ def test_time_behind_a_link_or_in_a_pipe_is_a_note(tmp_path: Path):
     assert len(grade(course).notes) == 2
 
 
+def essay_course(root: Path) -> Course:
+    """A course whose exercise has ten points by tests and four by a person."""
+    question = cell("YOUR ANSWER HERE", "markdown", grade_id="essay", grade=True, solution=True, points=4)
+    return make_course(root, [*source_cells(), question])
+
+
+def with_essay(prose: str) -> list[dict]:
+    return [*solved(), cell(prose, "markdown", grade_id="essay", grade=True, solution=True, points=4)]
+
+
+def mark_by_hand(course: Course, student: str, points: float, part: str = "essay") -> None:
+    """What formgrader does when a person gives a mark."""
+    with Gradebook(f"sqlite:///{course.database}") as book:
+        grade = book.find_grade(part, "tiny", "tiny", student)
+        grade.manual_score, grade.needs_manual_grade = points, False
+        book.db.commit()
+
+
+def test_maximum_and_mark_both_count_what_a_person_gives(tmp_path: Path):
+    course = essay_course(tmp_path)
+    hand_in(course, "ann", with_essay("Because."))
+    grade(course)
+    mark_by_hand(course, "ann", 3)
+    outcome = grade(course)
+    assert list(csv.reader((course.build / "marks.csv").open()))[1][2:] == ["13", "13", "14"]
+    assert "13 / 14" in outcome.index.read_text(encoding="utf-8")
+    out = io.StringIO()
+    Console(file=out, width=120).print(marks_table(outcome.exercises, outcome.students, outcome.marks))
+    assert "/14" in out.getvalue()
+    with Gradebook(f"sqlite:///{course.database}") as book:
+        assert book.find_assignment("tiny").max_score == 14
+
+
 def mended(old: str = "7349, 11", new: str = "7350, 10") -> list[dict]:
     """The source with another hidden part."""
     cells = source_cells()

@@ -81,6 +81,11 @@ class Exercise:
         return sum(cell.points for cell in self.tests)
 
     @property
+    def all_points(self) -> float:
+        """Points of all tests and of what a person grades: the most that a mark can be, as nbgrader counts."""
+        return self.max_score + sum(cell.points for cell in self.manual)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """What the answers should define."""
         return tuple(dict.fromkeys(name for cell in self.answers for name in cell.binds))
