@@ -156,7 +156,7 @@ class Entries:
         from grading.gradebook import Book
 
         if self._book is None:
-            book = Book(self.course.database, self.exercises.values(), WAIT)
+            book = Book(self.course.database, self.exercises.values(), WAIT, hashes=self.course.build / "entered")
             try:
                 book.add_students(self.names.items())
             except BaseException:

@@ -327,6 +327,12 @@ def mark_by_hand(course: Course, student: str, points: float, part: str = "essay
         book.db.commit()
 
 
+def waits(course: Course, student: str, part: str) -> bool:
+    """Whether the gradebook asks for a person."""
+    with Gradebook(f"sqlite:///{course.database}") as book:
+        return bool(book.find_grade(part, "tiny", "tiny", student).needs_manual_grade)
+
+
 def test_maximum_and_mark_both_count_what_a_person_gives(tmp_path: Path):
     course = essay_course(tmp_path)
     hand_in(course, "ann", with_essay("Because."))
@@ -393,16 +399,45 @@ def test_what_is_kept_of_earlier_tests_is_named_where_it_is_damaged(tmp_path: Pa
             grade(course)
 
 
-def test_mark_of_a_person_is_left_and_flagged(tmp_path: Path):
+def test_mark_of_a_person_is_left_and_flagged_when_another_file_comes(tmp_path: Path):
     course = make_course(tmp_path)
     hand_in(course, "ann", solved({}))
     grade(course)
-    with Gradebook(f"sqlite:///{course.database}") as book:
-        book.find_grade("test-box", "tiny", "tiny", "ann").manual_score = 4
-        book.db.commit()
+    mark_by_hand(course, "ann", 4, "test-box")
     assert grade(course).marks["ann", "tiny"] == 4
-    with Gradebook(f"sqlite:///{course.database}") as book:
-        assert book.find_grade("test-box", "tiny", "tiny", "ann").needs_manual_grade
+    assert not waits(course, "ann", "test-box")  # it was given for the file that is graded
+    assert grade(course, again=True).marks["ann", "tiny"] == 4
+    assert not waits(course, "ann", "test-box")
+    hand_in(course, "ann", [*solved({}), cell("# another file")])
+    for _ in range(2):  # the flag stays until a person takes it away
+        assert grade(course).marks["ann", "tiny"] == 4
+        assert waits(course, "ann", "test-box")
+    mark_by_hand(course, "ann", 4, "test-box")
+    grade(course)
+    assert not waits(course, "ann", "test-box")
+
+
+def test_mark_of_a_person_on_a_suspicious_hand_in_ends_the_wait(tmp_path: Path):
+    course = make_course(tmp_path)
+    hand_in(course, "ann", source_cells())
+    grade(course)
+    assert waits(course, "ann", "test-box")
+    grade(course)
+    assert waits(course, "ann", "test-box")
+    mark_by_hand(course, "ann", 5, "test-box")
+    grade(course)
+    assert not waits(course, "ann", "test-box")
+    assert waits(course, "ann", "test-total")
+
+
+def test_hash_that_was_not_written_is_one_look_too_many(tmp_path: Path):
+    course = make_course(tmp_path)
+    hand_in(course, "ann", solved({}))
+    grade(course)
+    mark_by_hand(course, "ann", 4, "test-box")
+    shutil.rmtree(course.build / "entered")
+    grade(course)
+    assert waits(course, "ann", "test-box")
 
 
 def test_failure_of_the_grader_costs_nobody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

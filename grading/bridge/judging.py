@@ -44,7 +44,8 @@ class SaveVerdict(SaveAutoGrades):  # type: ignore[misc]  # nbgrader has no type
         if database is None:
             return super().preprocess(nb, resources)  # type: ignore[no-any-return]
         time, _ = self.parent.run.submitted_at(record.student, exercise)
-        with Book(database, self.parent.run.exercises[exercise.assignment].values()) as book:
+        exercises = self.parent.run.exercises[exercise.assignment].values()
+        with Book(database, exercises, hashes=self.parent.run.course.build / "entered") as book:
             book.write(record.student, record.verdict, {(record.student, exercise.assignment): time})
         return nb, resources
 

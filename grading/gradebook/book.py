@@ -10,6 +10,7 @@ from typing import Any
 from grading.course import Exercise
 from grading.gradebook.describing import describe
 from grading.gradebook.entries import enter_students, remove_entries
+from grading.gradebook.hashes import Hashes
 from grading.gradebook.opening import connect, explained, prepare, transaction
 from grading.gradebook.penalties import Penalty, enter_penalties
 from grading.gradebook.reading import entered, totals
@@ -28,12 +29,21 @@ class Book:
     `ValueError` that names the file when it cannot be written for another reason. Chunks written before stay.
     """
 
-    def __init__(self, database: Path, exercises: Iterable[Exercise], wait: float = 10.0, chunk: int = CHUNK) -> None:
-        """Open a gradebook, a new one where there is none, and enter the exercises."""
+    def __init__(
+        self,
+        database: Path,
+        exercises: Iterable[Exercise],
+        wait: float = 10.0,
+        chunk: int = CHUNK,
+        hashes: Path | None = None,
+    ) -> None:
+        """Open a gradebook, a new one where there is none, and enter the exercises. `hashes`: the folder that says
+        which files its scores are about; without it every mark of a person's is taken for one of another file."""
         if chunk < 1:
             raise ValueError(f"chunk: {chunk} is below 1")
         self.exercises = {exercise.key: exercise for exercise in exercises}
         self.database, self.chunk = database, chunk
+        self.hashes = None if hashes is None else Hashes(hashes)
         database.parent.mkdir(parents=True, exist_ok=True)
         self.engine = connect(database, wait)
         try:
@@ -93,7 +103,10 @@ class Book:
         times = {(storable(student), assignment): time for (student, assignment), time in (times or {}).items()}
         for part in batches((self._sheet(student, verdict) for student, verdict in pairs), self.chunk):
             with transaction(self.engine, self.database) as connection:
-                write_chunk(connection, dict(part), self.exercises, names, times)
+                write_chunk(connection, {key: rows for key, rows, _ in part}, self.exercises, names, times)
+            for (_, exercise), rows, (student, sha256) in part:
+                if self.hashes is not None and not rows.again:
+                    self.hashes.put(student, self.exercises[exercise], sha256)
             written += len(part)
         return written
 
@@ -139,8 +152,11 @@ class Book:
                         found.append({"student": student, "exercise": key, "score": score, "max_score": most})
         return found
 
-    def _sheet(self, student: str, verdict: Verdict) -> tuple[tuple[str, str], Sheet]:
+    def _sheet(self, student: str, verdict: Verdict) -> tuple[tuple[str, str], Sheet, tuple[str, str]]:
+        """The key and the sheet of a verdict, and the student's own name with the hash of what was handed in."""
         exercise = self.exercises.get(verdict.exercise)
         if exercise is None:
             raise ValueError(f"exercise: {verdict.exercise!r} is not in this gradebook's course")
-        return (storable(student), verdict.exercise), sheet(exercise, verdict)
+        sha256 = verdict.submission_sha256
+        again = self.hashes is not None and self.hashes.get(student, exercise) == sha256
+        return (storable(student), verdict.exercise), sheet(exercise, verdict, again), (student, sha256)

@@ -111,7 +111,7 @@ def _parts(connection: Connection, page: Page, submissions: Mapping[str, str]) -
 
 
 def _write_scores(connection: Connection, page: Page, sheets: Mapping[str, Sheet | None], new: set[str]) -> None:
-    """A grade for every graded cell. What a person gave stays, and is flagged."""
+    """A grade for every graded cell. What a person gave stays, and is flagged where it was for another file."""
     columns = select(GRADES).where(GRADES.c.cell_id.in_(list(page.graded)))  # first in the index, so nothing is scanned
     rows = found(connection, columns, GRADES.c.notebook_id, sheets.keys() - new)
     there = {(row.notebook_id, row.cell_id): row for row in rows}
@@ -137,7 +137,9 @@ def _score(page: Page, sheet: Sheet | None, name: str, row: Any) -> Score:
             return Score(row.auto_score, row.needs_manual_grade)
     source = sheet or page.blank
     score = source.scores.get(name, UNKNOWN) if source else UNKNOWN
-    return Score(score.points, score.open or (row is not None and row.manual_score is not None))
+    if row is None or row.manual_score is None:
+        return score
+    return Score(score.points, row.needs_manual_grade if sheet and sheet.again else True)
 
 
 def _write_comments(connection: Connection, page: Page, sheets: Mapping[str, Sheet | None], new: set[str]) -> None:
