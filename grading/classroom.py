@@ -148,7 +148,7 @@ def grade_class(
             marks = entries.finish()
         finally:  # a gradebook that cannot be written leaves an overview all the same
             people = tuple(students.items())
-            index = write_index(course.feedback, exercises, people, entries.index.values(), marks)
+            index = write_index(course.feedback, exercises, people, entries.index.values(), marks, entries.waiting)
     table = _write(course.build / "marks.csv", marks_csv(exercises, people, marks))
     kept = KeptRecords([item.record(course) for item in files])
     seconds = dict(entries.seconds)

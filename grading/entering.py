@@ -38,7 +38,8 @@ class GradebookError(ValueError):
 
 class Entries:
     """Where the records of a class go (a context manager). `index`: what the overview needs of each; `seconds`: spent
-    so far on the gradebook and on pages; `notes`: what the instructor should know."""
+    so far on the gradebook and on pages; `notes`: what the instructor should know; `waiting`: what the
+    gradebook, in the end, asks a person to mark, by student and exercise."""
 
     def __init__(
         self,
@@ -51,6 +52,7 @@ class Entries:
         by student and assignment."""
         self.course, self.names, self.folders = course, names, folders or {}
         self.notes: list[str] = []
+        self.waiting: set[tuple[str, str]] = set()
         self.exercises = {exercise.key: exercise for exercise in exercises}
         self.index: dict[tuple[str, str], Entry] = {}
         self.seconds = {"gradebook": 0.0, "feedback": 0.0}
@@ -112,6 +114,7 @@ class Entries:
             self._withdraw(book)
             book.penalise(Penalty(self.course.root / "nbgrader_config.py"))
             marks.update(book.marks())
+            self.waiting = book.waiting()
 
         self._write(withdraw)
         if self._problem is not None:

@@ -6,7 +6,7 @@ concerns them all.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from grading.course import Exercise
@@ -30,9 +30,11 @@ def index_pages(
     records: Iterable[Record | Entry],
     size: int = PAGE_SIZE,
     given: Marks | None = None,
+    waiting: Collection[tuple[str, str]] = (),
 ) -> list[str]:
     """The pages of the overview, `size` students on each. `given`: the marks in the gradebook, what a person gave
-    included; without them those of the tests. Raises `ValueError` when `size` is below 1."""
+    included; without them those of the tests; `waiting`: what waits for a person's mark, by student and exercise.
+    Raises `ValueError` when `size` is below 1."""
     if size < 1:
         raise ValueError(f"size: a page cannot hold {size} students")
     entries = [record if isinstance(record, Entry) else entry_of(record) for record in records]
@@ -45,7 +47,7 @@ def index_pages(
         if n == 0:
             body += [
                 sandboxes(entries),
-                for_a_person(entries, exercises, dict(students)),
+                for_a_person(entries, exercises, dict(students), waiting),
                 counts(entries, exercises),
             ]
         body += ["<h2>Marks</h2>", _pager(links, n), marks(exercises, part, found, given), _pager(links, n)]
@@ -59,10 +61,11 @@ def write_index(
     students: Students,
     records: Iterable[Record | Entry],
     given: Marks | None = None,
+    waiting: Collection[tuple[str, str]] = (),
 ) -> Path:
     """Write the overview into the folder of feedback; gives its first page. Pages of a larger class before go."""
     folder.mkdir(parents=True, exist_ok=True)
-    pages = index_pages(exercises, students, records, given=given)
+    pages = index_pages(exercises, students, records, given=given, waiting=waiting)
     for old in folder.glob("index-*.html"):
         if old.is_file() and old.name not in {page_name(n) for n in range(len(pages))}:
             old.unlink()

@@ -348,6 +348,26 @@ def test_maximum_and_mark_both_count_what_a_person_gives(tmp_path: Path):
         assert book.find_assignment("tiny").max_score == 14
 
 
+def test_prose_that_waits_for_a_mark_is_for_a_person_to_look_at(tmp_path: Path):
+    course = essay_course(tmp_path)
+    hand_in(course, "ann", with_essay("Because."))
+    hand_in(course, "blank", with_essay("YOUR ANSWER HERE"))
+    hand_in(course, "cheat", source_cells())
+
+    def looked_at() -> str:
+        page = grade(course).index.read_text(encoding="utf-8")
+        return page.partition("For a person to look at")[2].partition("<h2>")[0]
+
+    assert "Waits for a person's mark: 1<" in looked_at().replace("&#x27;", "'").replace("&#39;", "'")
+    assert "ann: tiny" in looked_at()
+    assert "blank: tiny" not in looked_at()
+    assert looked_at().count("cheat: tiny") == 1
+    mark_by_hand(course, "ann", 3)
+    assert "ann: tiny" not in looked_at()
+    hand_in(course, "ann", with_essay("Because of something else."))
+    assert "ann: tiny" in looked_at()
+
+
 def mended(old: str = "7349, 11", new: str = "7350, 10") -> list[dict]:
     """The source with another hidden part."""
     cells = source_cells()

@@ -13,7 +13,7 @@ from grading.gradebook.entries import enter_students, remove_entries
 from grading.gradebook.hashes import Hashes
 from grading.gradebook.opening import connect, explained, prepare, transaction
 from grading.gradebook.penalties import Penalty, enter_penalties
-from grading.gradebook.reading import entered, totals
+from grading.gradebook.reading import asked, entered, totals
 from grading.gradebook.rows import batches
 from grading.gradebook.scores import Sheet, sheet, storable
 from grading.gradebook.writing import Times, write_chunk
@@ -137,6 +137,17 @@ class Book:
     def marks(self) -> dict[tuple[str, str], float]:
         """The mark of every submitted notebook, by student and exercise; what being late costs is taken off."""
         return {(row["student"], row["exercise"]): row["score"] for row in self.rows()}
+
+    def waiting(self) -> set[tuple[str, str]]:
+        """What waits for a person's mark, by student and exercise."""
+        with explained(self.database), self.engine.connect() as connection:
+            return {
+                (student, exercise.key)
+                for assignment in dict.fromkeys(exercise.assignment for exercise in self.exercises.values())
+                for student, notebook in asked(connection, assignment)
+                for exercise in self.exercises.values()
+                if (exercise.assignment, exercise.name) == (assignment, notebook)
+            }
 
     def rows(self) -> list[dict[str, Any]]:
         """What the gradebook says, one row a student and notebook: student, exercise, score (without what being late
