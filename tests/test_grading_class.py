@@ -773,6 +773,29 @@ def test_configuration_that_is_no_python_is_named(tmp_path: Path):
         open_course(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("bad", "why"),
+    [
+        (
+            cell("Say why.", "markdown", grade_id="essay", grade=True, points=4),
+            "Markdown grade cell 'essay' is not marked",
+        ),
+        (
+            cell("### BEGIN SOLUTION\nBecause.\n### END SOLUTION", "markdown"),
+            "Solution region detected in a non-solution",
+        ),
+    ],
+)
+def test_generate_says_why_nbgrader_refuses(bad: dict, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    make_course(tmp_path, [*source_cells(), bad])
+    assert main(["generate", "--course", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert "nbgrader did not make the exercises: tiny: " in said
+    assert why in said
+    assert "File " not in said
+    assert not (tmp_path / "release").exists()
+
+
 # Tables
 
 
