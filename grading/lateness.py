@@ -1,8 +1,8 @@
 """When something was handed in, and what being late costs: nbgrader's own answers to both.
 
 The time is in the `timestamp.txt` that nbgrader's exchange writes beside a notebook. The penalty is that of the plugin
-which nbgrader_config.py names, by default none. That file is read and not run: the plugin is given as the name of a
-class ("late.ByTheDay", looked for beside the file too), and its settings as plain values.
+which nbgrader_config.py names, by default none. Only where somebody is late is that file run, as nbgrader runs it: the
+plugin is a class of the instructor's, which may stand in it.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from grading.course.settings import plain_values
 from grading.submission.opening import AbsentError, UnreadableError, read_bytes
 
 STAMP = "timestamp.txt"
@@ -69,10 +68,13 @@ class Penalty:
     def _made(self) -> Any:
         from nbgrader.preprocessors import AssignLatePenalties  # imports nearly all of Jupyter
         from traitlets.config import Config
+        from traitlets.config.loader import PyFileConfigLoader
 
         sys.path.insert(0, str(self.config.parent))
         try:
-            made = AssignLatePenalties(config=Config(plain_values(self.config)))
+            loader = PyFileConfigLoader(self.config.name, str(self.config.parent))
+            found = loader.load_config() if self.config.is_file() else Config()
+            made = AssignLatePenalties(config=found)
             made.init_plugin()
             return made
         finally:

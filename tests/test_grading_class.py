@@ -284,8 +284,10 @@ class ByTheHour(BasePlugin):
     config.write_text('c.AssignLatePenalties.plugin_class = "lateness_here.Missing"\n')
     with pytest.raises(ValueError, match=r"AssignLatePenalties\.plugin_class"):
         grade(course)
-    config.write_text("c.AssignLatePenalties.plugin_class = ByTheHour\n")
-    assert "nobody loses points for being late" in open_course(tmp_path).ignored[0]
+    config.write_text("from lateness_here import ByTheHour\nc.AssignLatePenalties.plugin_class = ByTheHour\n")
+    assert open_course(tmp_path).ignored == ()
+    stamp.write_text("2030-01-01 12:00:00 UTC")
+    assert late(course) == ("2030-01-01 12:00:00", 1, 9)
 
 
 @pytest.mark.parametrize("text", ["", "yesterday, I think", "\udcff", "1" * 10_000, "2030-13-45 99:00:00 UTC"])

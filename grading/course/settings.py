@@ -7,10 +7,8 @@ did not: each such setting gives a sentence for the instructor.
 from __future__ import annotations
 
 import ast
-import contextlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 LAYOUT = "submissions are looked for in {submitted}/STUDENT/ASSIGNMENT/NOTEBOOK.ipynb"
 PLAIN = "only a plain string is understood here, so {default} is used"
@@ -30,8 +28,6 @@ NOT_FOLLOWED = {
     "timeout": BUDGETS,
 }
 GROUPS = {"root": "CourseDirectory"}  # where a name counts, if not everywhere: Exchange.root is another thing
-IN_TIME = "only a plain string is understood here, so nobody loses points for being late"
-LATENESS = {"plugin_class": IN_TIME, "penalty_method": IN_TIME}
 DEFAULTS = {
     "directory_structure": {"{nbgrader_step}/{student_id}/{assignment_id}"},
     "begin_solution_delimeter": {"BEGIN SOLUTION", "### BEGIN SOLUTION"},
@@ -58,15 +54,6 @@ def plain_settings(config: Path) -> dict[str, str]:
     return found
 
 
-def plain_values(config: Path) -> dict[str, dict[str, Any]]:
-    """The settings that are plain values (texts, numbers, lists of them), by group and name."""
-    found: dict[str, dict[str, Any]] = {}
-    for group, name, value in _settings(config):
-        with contextlib.suppress(ValueError):
-            found.setdefault(group, {})[name] = ast.literal_eval(value)
-    return found
-
-
 def not_followed(config: Path, places: dict[str, str]) -> list[str]:
     """A sentence for each setting that grading does not follow, in the order of the file.
 
@@ -80,8 +67,6 @@ def not_followed(config: Path, places: dict[str, str]) -> list[str]:
             why = PLAIN.format(default=places[name])
         elif name == "db_url" and not str(plain).startswith("sqlite:///"):
             why = f"the marks go into {places[name]}"
-        elif name in LATENESS and not isinstance(plain, str):
-            why = LATENESS[name]
         elif name in NOT_FOLLOWED and group == GROUPS.get(name, group) and plain not in DEFAULTS.get(name, ()):
             why = NOT_FOLLOWED[name].format(submitted=places["submitted_directory"])
         else:
