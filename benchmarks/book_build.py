@@ -19,6 +19,7 @@ from __future__ import annotations
 import argparse
 import csv
 import datetime
+import importlib
 import os
 import platform
 import re
@@ -84,11 +85,15 @@ def floor(cells: Sequence[float], jobs: int) -> float:
     return max(max(cells), sum(cells) / jobs)
 
 
+def tool(name: str) -> Any:
+    """A module of the book's tools, which are scripts and no package."""
+    sys.path.insert(0, str(TOOLS))
+    return importlib.import_module(name)
+
+
 def weights(site: Path) -> tuple[dict[str, int], int]:
     """Bytes of each page with its pictures, and of what all pages share."""
-    sys.path.insert(0, str(TOOLS))
-    import gates
-
+    gates = tool("gates")
     pages = {page.name: gates.weight(page) for page in gates.pages_of(site).values()}
     shared = [file for name in gates.SHARED_FILES for file in [site / name, *(site / name).rglob("*")]]
     return pages, sum(file.stat().st_size for file in shared if file.is_file())
@@ -96,9 +101,7 @@ def weights(site: Path) -> tuple[dict[str, int], int]:
 
 def first_paint(page: Path, times: int = 9) -> float | None:
     """Milliseconds until Chromium shows something of a page on disk; ``None`` without Chromium."""
-    sys.path.insert(0, str(TOOLS))
-    import browser
-
+    browser = tool("browser")
     if browser.unavailable():
         return None
     found: list[float] = []

@@ -112,6 +112,18 @@ def test_names_that_are_not_written_out_are_refused(source: str) -> None:
         task_names(source)
 
 
+def test_a_folder_is_a_module_too_and_its_parts_are_not(chapters: Path) -> None:
+    folder = chapters / "folded"
+    folder.mkdir()
+    (folder / "__init__.py").write_text('from chapters_for_test.folded.part import f\nTASKS = {"folded": f}\n')
+    (folder / "part.py").write_text("def f(): return [('q1', 'p')]\n")
+    tasks = registry()
+    assert list(tasks) == ["folded", "good", "raising"]
+    assert tasks.module_of("folded") == "chapters_for_test.folded"
+    assert list(tasks["folded"]()) == [("q1", "p")]
+    assert list(tasks.broken) == ["chapters_for_test.torn"]
+
+
 def test_an_annotated_dictionary_is_read_too() -> None:
     assert task_names("TASKS: dict[str, Prompts] = {'a': f, 'b': g}") == ["a", "b"]
 
@@ -123,6 +135,7 @@ def test_settings_name_tasks_of_their_module() -> None:
     assert TASKS.settings("reader_gold").max_tokens == 24
     assert TASKS.settings("summaries") == Settings()
     assert TASKS.settings("continued_decompose").raw
+    assert TASKS.settings("agent_shown") == Settings(64, begun="Thought:")
 
 
 @pytest.mark.model
@@ -132,10 +145,11 @@ def test_no_answer_of_the_local_model_is_longer_than_its_task_allows() -> None:
     long = [
         f"{task}/{record.item}: {count} tokens, {cap} allowed"
         for task in TASKS
-        for cap in [TASKS.settings(task).max_tokens]
+        for settings in [TASKS.settings(task)]
+        for cap in [settings.max_tokens]
         for record in recorded(task)
         if record.answerer == "135M"
-        for count in [len(token_ids(record.response))]
+        for count in [len(token_ids(record.response.removeprefix(settings.begun)))]
         if count > cap
     ]
     assert not long, "record again with the task's own limit: " + "; ".join(long[:5])

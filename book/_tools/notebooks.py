@@ -94,6 +94,8 @@ def _directive(name: str, argument: str, inside: Sequence[str], words: Words) ->
         return _quotation(f"**{_roles(argument, words)}**", content)
     if name == "nb-exec-table":
         return "(The page of the book has a table of execution times here.)"
+    if name == "csv-table":
+        return f"(The page of the book has a table here: {_roles(argument, words)}.)"
     raise ValueError(f"the directive {name} has no plain form")
 
 

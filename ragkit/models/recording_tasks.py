@@ -27,12 +27,15 @@ class Settings(NamedTuple):
     """How a model is asked a task's prompts, so that answers recorded on different days are of one kind.
 
     ``max_tokens`` bounds an answer, ``stop`` ends it; ``raw`` lets the local model go on with the prompt's own text, as
-    a base model does, where otherwise it is asked in a turn of a chat.
+    a base model does, where otherwise it is asked in a turn of a chat. Where the code of a task writes the first words
+    of an answer itself, so that the model goes on from them, they are ``begun``: a record holds them, and they are no
+    part of ``max_tokens``.
     """
 
     max_tokens: int = 256
     stop: tuple[str, ...] = ()
     raw: bool = False
+    begun: str = ""
 
 
 def load_tasks(name: str) -> Tasks:

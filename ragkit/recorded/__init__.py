@@ -1,7 +1,8 @@
 """The prompts that the course's chapters send to a model, so that each recorded answer can be checked and made again.
 
 Each module of this folder belongs to one chapter or one technique and exports ``TASKS``: task name -> a function that
-yields ``(item, prompt)`` pairs, built by the package's own prompt functions. ``TASKS`` here is their union. It serves
+yields ``(item, prompt)`` pairs, built by the package's own prompt functions. A chapter that needs more than a file has
+a folder, whose ``__init__`` exports them. ``TASKS`` here is their union. It serves
 ``python -m ragkit.corpus check``, which fails on a record that matches no prompt any more, and
 ``python -m ragkit.models.recording rerecord --tasks ragkit.recorded:TASKS``.
 
@@ -41,19 +42,19 @@ class Tasks(Mapping[str, Prompts]):
         """Task -> module, and broken module -> what is wrong with it."""
         homes: dict[str, str] = {}
         broken: dict[str, str] = {}
-        for path in sorted(self.folder.glob("*.py")):
-            if path.stem.startswith("__"):
-                continue
-            module = f"{self.package}.{path.stem}"
+        files = [path for path in self.folder.glob("*.py") if not path.stem.startswith("__")]
+        found = {path.stem: path for path in files} | {f.parent.name: f for f in self.folder.glob("*/__init__.py")}
+        for name, path in sorted(found.items()):
+            module = f"{self.package}.{name}"
             try:
                 names = task_names(path.read_text(encoding="utf-8"))
             except (SyntaxError, ValueError) as error:
                 broken[module] = f"{type(error).__name__}: {error}"
                 continue
-            for name in names:
-                if name in homes:
-                    raise ValueError(f"the task {name!r} is defined twice: in {homes[name]} and in {module}")
-                homes[name] = module
+            for task in names:
+                if task in homes:
+                    raise ValueError(f"the task {task!r} is defined twice: in {homes[task]} and in {module}")
+                homes[task] = module
         return homes, broken
 
     @property
