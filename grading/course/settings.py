@@ -1,4 +1,4 @@
-"""What a course's nbgrader_config.py sets that grading does not follow. The file is read and never run.
+"""What a course's nbgrader_config.py sets that grading does not follow. The file is read here and not run.
 
 A course whose submissions lie elsewhere, or whose hidden tests are marked by other words, must not be graded as if they
 did not: each such setting gives a sentence for the instructor.
