@@ -24,6 +24,7 @@ In the order in which a submission meets them; between them goes plain data (fro
     judged.py      what has not been, by whichever workers
     gradebook/     the one writer into nbgrader's gradebook
     feedback.py    pages for students
+    lateness.py    when something was handed in, and what being late costs
     overview.py    the class at a glance, for the instructor
     sections.py    its parts
     pages.py       the frame of every page

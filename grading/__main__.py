@@ -119,6 +119,8 @@ def _say(course: Course, outcome: Outcome, expected: dict[tuple[str, str], float
     print(f"{_count(outcome.records, 'submission')} of {_count(outcome.students, 'student')}, {hidden}{reused}.")
     for what, path in (("Marks", outcome.csv), ("Gradebook", course.database), ("Feedback", outcome.index)):
         print(f"{what}: {path}")
+    for note in outcome.notes:
+        print(note, file=sys.stderr)
     for (student, exercise), fault in outcome.faults.items():
         print(f"The grader failed on {exercise} of {student}.", file=sys.stderr)
         if fault:

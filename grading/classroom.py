@@ -56,7 +56,8 @@ class KeptRecords(Sequence[Record]):
 class Outcome:
     """A graded class: students as (id, name), records in the order of hand_ins, what the gradebook says, how many
     records were read and not made; by exercise the tests that fail on the instructor's own answers, by student and
-    exercise what the grader said where it failed; the seconds that the gradebook and the pages took."""
+    exercise what the grader said where it failed; the seconds that the gradebook and the pages took; `notes` for the
+    instructor."""
 
     students: tuple[tuple[str, str], ...]
     exercises: tuple[Exercise, ...]
@@ -68,6 +69,7 @@ class Outcome:
     seconds: Mapping[str, float]
     csv: Path
     index: Path
+    notes: tuple[str, ...] = ()
 
 
 class Rate(ProgressColumn):
@@ -107,12 +109,13 @@ def grade_class(
     exercises = graded_exercises(course)
     ids, files = hand_ins(course, exercises)
     students = {student: (names or {}).get(student, "") for student in ids}
+    folders = {(item.student, item.exercise.assignment): item.folder for item in files}
     broken = take_in(course, files, records) if records else {}
     faults: dict[tuple[str, str], str] = {}
     columns = TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), Rate(), TimeRemainingColumn()
     with (
         Progress(*columns, console=console or Console(stderr=True)) as progress,
-        Entries(course, exercises, students) as entries,
+        Entries(course, exercises, students, folders) as entries,
         engine(course, limits) as workers,
     ):
         todo = list(files) if again else []
@@ -140,12 +143,18 @@ def grade_class(
                 faults[found.student, found.verdict.exercise] = found.verdict.fault
             progress.advance(task)
         workers.dismiss()
-        index = write_index(course.feedback, exercises, tuple(students.items()), entries.index.values())
-        marks = entries.finish()
-    table = _write(course.build / "marks.csv", marks_csv(exercises, tuple(students.items()), marks))
+        marks = None
+        try:
+            marks = entries.finish()
+        finally:  # a gradebook that cannot be written leaves an overview all the same
+            people = tuple(students.items())
+            index = write_index(course.feedback, exercises, people, entries.index.values(), marks, entries.waiting)
+    table = _write(course.build / "marks.csv", marks_csv(exercises, people, marks))
     kept = KeptRecords([item.record(course) for item in files])
-    people, seconds = tuple(students.items()), dict(entries.seconds)
-    return Outcome(people, tuple(exercises), kept, marks, reused, broken, faults, seconds, table, index)
+    seconds = dict(entries.seconds)
+    return Outcome(
+        people, tuple(exercises), kept, marks, reused, broken, faults, seconds, table, index, tuple(entries.notes)
+    )
 
 
 def _write(path: Path, text: str) -> Path:

@@ -10,6 +10,8 @@ import contextlib
 import gc
 import time
 from collections.abc import Callable, Mapping, Sequence
+from datetime import datetime
+from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -17,6 +19,7 @@ from grading.course import Course, Exercise
 from grading.export import Marks
 from grading.feedback import page_path, write_page
 from grading.judge import without_run
+from grading.lateness import Penalty, submitted_at
 from grading.overview import Entry, entry_of
 from grading.record import Record
 from grading.verdict import Verdict
@@ -35,11 +38,21 @@ class GradebookError(ValueError):
 
 class Entries:
     """Where the records of a class go (a context manager). `index`: what the overview needs of each; `seconds`: spent
-    so far on the gradebook and on pages."""
+    so far on the gradebook and on pages; `notes`: what the instructor should know; `waiting`: what the
+    gradebook, in the end, asks a person to mark, by student and exercise."""
 
-    def __init__(self, course: Course, exercises: Sequence[Exercise], names: Mapping[str, str]) -> None:
-        """`names`: every student of the class, with a name or ""."""
-        self.course, self.names = course, names
+    def __init__(
+        self,
+        course: Course,
+        exercises: Sequence[Exercise],
+        names: Mapping[str, str],
+        folders: Mapping[tuple[str, str], Path] | None = None,
+    ) -> None:
+        """`names`: every student of the class, with a name or ""; `folders`: where each has handed in an assignment,
+        by student and assignment."""
+        self.course, self.names, self.folders = course, names, folders or {}
+        self.notes: list[str] = []
+        self.waiting: set[tuple[str, str]] = set()
         self.exercises = {exercise.key: exercise for exercise in exercises}
         self.index: dict[tuple[str, str], Entry] = {}
         self.seconds = {"gradebook": 0.0, "feedback": 0.0}
@@ -99,7 +112,9 @@ class Entries:
 
         def withdraw(book: Book) -> None:
             self._withdraw(book)
+            book.penalise(Penalty(self.course.root / "nbgrader_config.py"))
             marks.update(book.marks())
+            self.waiting = book.waiting()
 
         self._write(withdraw)
         if self._problem is not None:
@@ -126,14 +141,25 @@ class Entries:
     def _enter(self) -> None:
         """Write what waits into the gradebook."""
         waiting, self._waiting = self._waiting, []
-        self._write(lambda book: book.write_many(waiting))
+        self._write(lambda book: book.write_many(waiting, times=self._times(waiting)))
+
+    def _times(self, pairs: Sequence[tuple[str, Verdict]]) -> dict[tuple[str, str], datetime | None]:
+        """When each was handed in."""
+        times: dict[tuple[str, str], datetime | None] = {}
+        for student, verdict in pairs:
+            key = student, self.exercises[verdict.exercise].assignment
+            if key in self.folders and key not in times:
+                times[key], wrong = submitted_at(self.folders[key], self.course.submitted)
+                if wrong and wrong not in self.notes:
+                    self.notes.append(wrong)
+        return times
 
     def _opened(self) -> Book:
         """The gradebook, with every student in it."""
         from grading.gradebook import Book
 
         if self._book is None:
-            book = Book(self.course.database, self.exercises.values(), WAIT)
+            book = Book(self.course.database, self.exercises.values(), WAIT, hashes=self.course.build / "entered")
             try:
                 book.add_students(self.names.items())
             except BaseException:

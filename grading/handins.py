@@ -31,6 +31,13 @@ class HandIn:
         return read(self.path, self.exercise, self.root, self.instructors, self.notes)
 
     @property
+    def folder(self) -> Path:
+        """The student's folder for the assignment, in which or below which the file lies."""
+        if self.root is None:
+            return self.path.parent
+        return self.root.joinpath(*self.path.relative_to(self.root).parts[:2])
+
+    @property
     def sha256(self) -> str:
         """The hash that `read` gives, for one who needs nothing else of the file."""
         return self.read().sha256

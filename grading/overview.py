@@ -6,7 +6,7 @@ concerns them all.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from grading.course import Exercise
@@ -16,6 +16,7 @@ from grading.sections import Entry, Students, counts, entry_of, for_a_person, ma
 
 __all__ = ["Entry", "entry_of", "index_page", "index_pages", "page_name", "write_index"]
 PAGE_SIZE = 500
+Marks = Mapping[tuple[str, str], float]  # (student, exercise) -> mark
 
 
 def index_page(exercises: Sequence[Exercise], students: Students, records: Iterable[Record | Entry]) -> str:
@@ -24,9 +25,16 @@ def index_page(exercises: Sequence[Exercise], students: Students, records: Itera
 
 
 def index_pages(
-    exercises: Sequence[Exercise], students: Students, records: Iterable[Record | Entry], size: int = PAGE_SIZE
+    exercises: Sequence[Exercise],
+    students: Students,
+    records: Iterable[Record | Entry],
+    size: int = PAGE_SIZE,
+    given: Marks | None = None,
+    waiting: Collection[tuple[str, str]] = (),
 ) -> list[str]:
-    """The pages of the overview, `size` students on each. Raises `ValueError` when `size` is below 1."""
+    """The pages of the overview, `size` students on each. `given`: the marks in the gradebook, what a person gave
+    included; without them those of the tests; `waiting`: what waits for a person's mark, by student and exercise.
+    Raises `ValueError` when `size` is below 1."""
     if size < 1:
         raise ValueError(f"size: a page cannot hold {size} students")
     entries = [record if isinstance(record, Entry) else entry_of(record) for record in records]
@@ -39,20 +47,25 @@ def index_pages(
         if n == 0:
             body += [
                 sandboxes(entries),
-                for_a_person(entries, exercises, dict(students)),
+                for_a_person(entries, exercises, dict(students), waiting),
                 counts(entries, exercises),
             ]
-        body += ["<h2>Marks</h2>", _pager(links, n), marks(exercises, part, found), _pager(links, n)]
+        body += ["<h2>Marks</h2>", _pager(links, n), marks(exercises, part, found, given), _pager(links, n)]
         pages.append(page("Marks and feedback", "\n".join(filter(None, body)), width=80))
     return pages
 
 
 def write_index(
-    folder: Path, exercises: Sequence[Exercise], students: Students, records: Iterable[Record | Entry]
+    folder: Path,
+    exercises: Sequence[Exercise],
+    students: Students,
+    records: Iterable[Record | Entry],
+    given: Marks | None = None,
+    waiting: Collection[tuple[str, str]] = (),
 ) -> Path:
     """Write the overview into the folder of feedback; gives its first page. Pages of a larger class before go."""
     folder.mkdir(parents=True, exist_ok=True)
-    pages = index_pages(exercises, students, records)
+    pages = index_pages(exercises, students, records, given=given, waiting=waiting)
     for old in folder.glob("index-*.html"):
         if old.is_file() and old.name not in {page_name(n) for n in range(len(pages))}:
             old.unlink()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -15,6 +15,7 @@ from grading.verdict import WORDS, number
 
 MOST_LOOKED_AT = 1000  # a list longer than this is a fault of the set-up, not of the students
 FOR_A_PERSON: tuple[Status, ...] = ("suspicious", "grader_error")
+WAITS = "waits for a person's mark"
 QUIET: tuple[Status, ...] = ("ok", "student_error")  # what the mark says already
 Students = Sequence[tuple[str, str]]
 
@@ -55,15 +56,23 @@ def sandboxes(entries: Sequence[Entry]) -> str:
     return "\n".join(lines)
 
 
-def for_a_person(entries: Sequence[Entry], exercises: Sequence[Exercise], names: Mapping[str, str]) -> str:
-    """What was set aside, and what the grader failed on."""
+def for_a_person(
+    entries: Sequence[Entry],
+    exercises: Sequence[Exercise],
+    names: Mapping[str, str],
+    waiting: Collection[tuple[str, str]] = (),
+) -> str:
+    """What was set aside, what the grader failed on, and what else waits for a mark, by student and exercise: prose,
+    and marks that were given for an earlier hand-in."""
     by_key = {exercise.key: exercise for exercise in exercises}
     parts = []
-    for status in FOR_A_PERSON:
+    groups = [(WORDS[status], [entry for entry in entries if entry.status == status]) for status in FOR_A_PERSON]
+    left = [e for e in entries if e.status not in FOR_A_PERSON and (e.student, e.exercise) in waiting]
+    for words, found in [*groups, (WAITS, left)]:
         picked = sorted(
             (entry.exercise, names.get(entry.student) or entry.student, _link(entry, by_key[entry.exercise]))
-            for entry in entries
-            if entry.status == status and entry.exercise in by_key
+            for entry in found
+            if entry.exercise in by_key
         )
         items = "".join(
             f'<li><a class="look" href="{link}">{text(name)}: {text(key)}</a></li>'
@@ -71,7 +80,7 @@ def for_a_person(entries: Sequence[Entry], exercises: Sequence[Exercise], names:
         )
         more = f"<p>And {len(picked) - MOST_LOOKED_AT} more below.</p>" if len(picked) > MOST_LOOKED_AT else ""
         if picked:
-            parts.append(f'<p>{WORDS[status].capitalize()}: {len(picked)}</p><ul class="many">{items}</ul>{more}')
+            parts.append(f'<p>{words.capitalize()}: {len(picked)}</p><ul class="many">{items}</ul>{more}')
     return "\n".join(["<h2>For a person to look at</h2>", *parts]) if parts else ""
 
 
@@ -97,22 +106,32 @@ def counts(entries: Sequence[Entry], exercises: Sequence[Exercise]) -> str:
     return f"<h2>How it went</h2>\n{_table(head, rows)}"
 
 
-def marks(exercises: Sequence[Exercise], students: Students, found: Mapping[tuple[str, str], Entry]) -> str:
-    """The marks: students down, exercises across, each a link to its page."""
+def marks(
+    exercises: Sequence[Exercise],
+    students: Students,
+    found: Mapping[tuple[str, str], Entry],
+    given: Mapping[tuple[str, str], float] | None,
+) -> str:
+    """The marks: students down, exercises across, each a link to its page. `given`: what the gradebook says, where it
+    could be read; else the tests alone are counted."""
     head = '<th scope="col">Student</th>' + "".join(f'<th scope="col">{text(e.key)}</th>' for e in exercises)
     rows = []
     for student, name in students:
-        cells = "".join(_mark(found.get((student, exercise.key)), exercise) for exercise in exercises)
+        cells = "".join(
+            _mark(found.get((student, exercise.key)), exercise, (given or {}).get((student, exercise.key)))
+            for exercise in exercises
+        )
         rows.append(f'<tr><th scope="row">{text(name or student)}</th>{cells}</tr>\n')
     return _table(head, "".join(rows))
 
 
-def _mark(entry: Entry | None, exercise: Exercise) -> str:
+def _mark(entry: Entry | None, exercise: Exercise, given: float | None) -> str:
     if entry is None:
         return '<td class="quiet">none</td>'
     colour = "look" if entry.status in FOR_A_PERSON else "ok" if entry.full else "no"
     why = "" if entry.status in QUIET else f"<small>{WORDS[entry.status]}</small>"
-    mark = f"{number(entry.score)} / {number(entry.max_score)}"
+    score, most = (entry.score, entry.max_score) if given is None else (given, exercise.all_points)
+    mark = f"{number(score)} / {number(most)}"
     return f'<td><a class="{colour}" href="{_link(entry, exercise)}">{mark}</a>{why}</td>'
 
 

@@ -7,11 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from grading.course import Course, Exercise
+from grading.course.withdrawn import keep_withdrawn
 from grading.handins import HandIn, hand_ins
 from grading.jobs import Job, read_record_line
 from grading.judge import blame_grader
 from grading.record import Record, read_record, record_path, write_record
 from grading.running.plan import Level, Limits
+from grading.submission import hidden_parts
 from grading.worker import failing, known
 
 
@@ -45,12 +47,22 @@ def take_in(course: Course, files: Sequence[HandIn], path: Path) -> dict[str, li
 
 
 def graded_exercises(course: Course) -> list[Exercise]:
-    """The exercises of a course. Raises `ValueError` when there is none."""
+    """The exercises of a course, which is about to be graded. Raises `ValueError` when there is none."""
     exercises = course.exercises()
     if not exercises:
         where = f"{course.source.name}/ or {course.release.name}/"
         raise ValueError(f"course: no notebook with tests under {where} of {course.root}")
+    remember_hidden(course, exercises)
     return exercises
+
+
+def remember_hidden(course: Course, exercises: Iterable[Exercise]) -> None:
+    """Keep the hidden parts of tests that are about to run: a file that holds one is the instructor's own notebook
+    still when the source has changed."""
+    for exercise in exercises:
+        if exercise.from_source:
+            parts = hidden_parts(exercise.cells)
+            keep_withdrawn(course.build, exercise.assignment, exercise.name, parts)
 
 
 def with_records(

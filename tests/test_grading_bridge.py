@@ -8,6 +8,7 @@ import io
 import json
 import os
 import shutil
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -27,13 +28,18 @@ from grading.bridge import install
 from grading.bridge.judging import plain, summary, test_outputs
 from grading.bridge.reaching import course_of, database_of, not_to_be_copied, who_and_what
 from grading.bridge.rebuilt import harmless, rebuilt
+from grading.bridge.records import judge_all
 from grading.bridge.tidy import tidy
 from grading.classroom import grade_class
 from grading.course import Course, open_course
+from grading.handins import hand_ins
+from grading.jobs import Answer, Job, record_line
+from grading.judge import without_run
 from grading.running.plan import Line
 from grading.sample.damage import BYTES, DAMAGE
 from grading.submission import read
 from grading.verdict import TestVerdict
+from grading.worker import known, record_of
 from tests.grading_tiny import BOX_ONLY, FAST, RIGHT, cell, make_course, notebook, solved, source_cells, write_notebook
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -232,11 +238,58 @@ def test_links_and_devices_are_not_copied_and_one_students_trouble_is_their_own(
     assert {who for who, _ in found if found[who, "test-box"][0] == 5} == {"ann", "bob"}
 
 
+def test_time_of_an_earlier_hand_in_does_not_stay_and_one_that_cannot_be_read_stops_nobody(tmp_path: Path):
+    course = make_course(tmp_path)
+    path = write_notebook(course.submitted / "ann" / "tiny" / "tiny.ipynb", notebook(solved()))
+    stamp = path.with_name("timestamp.txt")
+    for text, want in (("2030-01-01 12:00:00 UTC", "2030-01-01 12:00:00"), ("some day", "None"), (None, "None")):
+        stamp.write_text(text) if text else stamp.unlink()
+        autograde(tmp_path)
+        with Gradebook(f"sqlite:///{course.database}") as book:
+            assert str(book.find_submission("tiny", "ann").timestamp) == want
+        shutil.rmtree(tmp_path / "autograded")
+
+
 def test_what_must_not_be_copied_is_everything_beneath_a_link(tmp_path: Path):
     (tmp_path / "real" / "tiny").mkdir(parents=True)
     (tmp_path / "linked").symlink_to(tmp_path / "real")
     assert not_to_be_copied(tmp_path / "real" / "tiny", tmp_path) == []
     assert not_to_be_copied(tmp_path / "linked" / "tiny", tmp_path) == ["*"]
+
+
+class Unsandboxed:
+    """Answers jobs with records of runs without a sandbox, and counts them."""
+
+    def __init__(self, course: Course) -> None:
+        self.course, self.jobs = course, 0
+
+    def __enter__(self) -> Unsandboxed:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        pass
+
+    def dismiss(self) -> None:
+        """There is nobody to go."""
+
+    def run(self, jobs: Iterable[Job]) -> Iterator[Answer]:
+        for job in jobs:
+            about = known(self.course.exercise("tiny"), FAST)
+            sha256 = read(Path(job.path), about.exercise).sha256 if job.path else ""
+            verdict = without_run(about.exercise, "ok", "", sha256)
+            self.jobs += 1
+            yield Answer(job, record_line(record_of(job, about, verdict)))
+
+
+@pytest.mark.parametrize(("allowed", "jobs"), [(True, 2), (False, 4)])
+def test_record_of_a_run_without_a_sandbox_holds_where_that_is_allowed(allowed: bool, jobs: int, tmp_path: Path):
+    course = make_course(tmp_path)
+    write_notebook(course.submitted / "ann" / "tiny" / "tiny.ipynb", notebook(solved()))
+    _, files = hand_ins(course, course.exercises())
+    workers = Unsandboxed(course)
+    for _ in range(2):
+        judge_all(course, files, FAST, lambda *_: workers, allow_unsandboxed=allowed)
+    assert workers.jobs == jobs  # of each round the instructor's own answer and the student's
 
 
 # Outputs

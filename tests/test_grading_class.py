@@ -222,16 +222,244 @@ def test_changed_source_is_graded_anew_with_its_new_tests(tmp_path: Path):
         assert {grade.name for grade in grades} == {"test-total", "test-hidden", "test-new"}
 
 
-def test_mark_of_a_person_is_left_and_flagged(tmp_path: Path):
+def late(course: Course) -> tuple[str, float | None, float]:
+    """When ann handed in, what being late costs her, and her mark after grading."""
+    outcome = grade(course)
+    with Gradebook(f"sqlite:///{course.database}") as book:
+        submission = book.find_submission("tiny", "ann")
+        lost = submission.notebooks[0].late_submission_penalty
+        return str(submission.timestamp), lost, outcome.marks["ann", "tiny"]
+
+
+def set_due(course: Course) -> None:
+    with Gradebook(f"sqlite:///{course.database}") as book:
+        book.update_or_create_assignment("tiny", duedate="2030-01-01 10:00:00 UTC")
+
+
+def test_time_of_a_hand_in_and_its_penalty_are_those_of_the_file_that_was_graded(tmp_path: Path):
+    course = make_course(tmp_path)
+    stamp = hand_in(course, "ann", solved()).with_name("timestamp.txt")
+    grade(course)
+    set_due(course)
+    stamp.write_text("2030-01-01T13:00:00+01:00\n")
+    assert late(course) == ("2030-01-01 12:00:00", None, 10)  # nbgrader's default takes nothing off
+    config = tmp_path / "nbgrader_config.py"
+    config.write_text('c = get_config()\nc.LateSubmissionPlugin.penalty_method = "zero"\n')
+    assert late(course) == ("2030-01-01 12:00:00", 10, 0)
+    assert list(csv.reader((course.build / "marks.csv").open()))[1][2] == "0"
+    stamp.write_text("2030-01-01 10:00:00 UTC")  # handed in again
+    assert late(course) == ("2030-01-01 10:00:00", None, 10)
+    stamp.write_text("2030-01-01 12:00:00 UTC")
+    with Gradebook(f"sqlite:///{course.database}") as book:
+        book.grant_extension("tiny", "ann", hours=2)
+    assert late(course) == ("2030-01-01 12:00:00", None, 10)
+    stamp.unlink()
+    assert late(course) == ("None", None, 10)
+
+
+def test_plugin_of_the_course_says_what_being_late_costs(tmp_path: Path):
+    course = make_course(tmp_path)
+    (tmp_path / "lateness_here.py").write_text(
+        """
+from nbgrader.plugins import BasePlugin
+from traitlets import Float
+
+class ByTheHour(BasePlugin):
+    each = Float(0.5).tag(config=True)
+
+    def late_submission_penalty(self, student_id, score, total_seconds_late):
+        return self.each * total_seconds_late / 3600
+"""
+    )
+    config = tmp_path / "nbgrader_config.py"
+    config.write_text('c.AssignLatePenalties.plugin_class = "lateness_here.ByTheHour"\nc.ByTheHour.each = 2.0\n')
+    stamp = hand_in(course, "ann", solved()).with_name("timestamp.txt")
+    assert open_course(tmp_path).ignored == ()
+    grade(course)
+    set_due(course)
+    stamp.write_text("2030-01-01 12:00:00 UTC")
+    assert late(course) == ("2030-01-01 12:00:00", 4, 6)
+    stamp.write_text("2030-01-02 12:00:00 UTC")
+    assert late(course) == ("2030-01-02 12:00:00", 10, 0)  # never more than there is
+    config.write_text('c.AssignLatePenalties.plugin_class = "lateness_here.Missing"\n')
+    with pytest.raises(ValueError, match=r"AssignLatePenalties\.plugin_class"):
+        grade(course)
+    config.write_text("from lateness_here import ByTheHour\nc.AssignLatePenalties.plugin_class = ByTheHour\n")
+    assert open_course(tmp_path).ignored == ()
+    stamp.write_text("2030-01-01 12:00:00 UTC")
+    assert late(course) == ("2030-01-01 12:00:00", 1, 9)
+
+
+@pytest.mark.parametrize("text", ["", "yesterday, I think", "\udcff", "1" * 10_000, "2030-13-45 99:00:00 UTC"])
+def test_time_that_cannot_be_read_is_a_note_and_no_time(text: str, tmp_path: Path):
+    course = make_course(tmp_path)
+    stamp = hand_in(course, "ann", solved()).with_name("timestamp.txt")
+    stamp.write_text("2030-01-01 12:00:00 UTC")
+    assert late(course)[0] == "2030-01-01 12:00:00"
+    stamp.write_text(text, errors="surrogateescape")
+    outcome = grade(course)
+    assert [str(stamp) in note for note in outcome.notes] == [True]
+    assert late(course) == ("None", None, 10)
+
+
+def test_time_behind_a_link_or_in_a_pipe_is_a_note(tmp_path: Path):
+    course = make_course(tmp_path)
+    stamp = hand_in(course, "ann", solved()).with_name("timestamp.txt")
+    (tmp_path / "elsewhere.txt").write_text("2030-01-01 12:00:00 UTC")
+    stamp.symlink_to(tmp_path / "elsewhere.txt")
+    os.mkfifo(hand_in(course, "bob", solved()).with_name("timestamp.txt"))
+    assert len(grade(course).notes) == 2
+
+
+def essay_course(root: Path) -> Course:
+    """A course whose exercise has ten points by tests and four by a person."""
+    question = cell("YOUR ANSWER HERE", "markdown", grade_id="essay", grade=True, solution=True, points=4)
+    return make_course(root, [*source_cells(), question])
+
+
+def with_essay(prose: str) -> list[dict]:
+    return [*solved(), cell(prose, "markdown", grade_id="essay", grade=True, solution=True, points=4)]
+
+
+def mark_by_hand(course: Course, student: str, points: float, part: str = "essay") -> None:
+    """What formgrader does when a person gives a mark."""
+    with Gradebook(f"sqlite:///{course.database}") as book:
+        grade = book.find_grade(part, "tiny", "tiny", student)
+        grade.manual_score, grade.needs_manual_grade = points, False
+        book.db.commit()
+
+
+def waits(course: Course, student: str, part: str) -> bool:
+    """Whether the gradebook asks for a person."""
+    with Gradebook(f"sqlite:///{course.database}") as book:
+        return bool(book.find_grade(part, "tiny", "tiny", student).needs_manual_grade)
+
+
+def test_maximum_and_mark_both_count_what_a_person_gives(tmp_path: Path):
+    course = essay_course(tmp_path)
+    hand_in(course, "ann", with_essay("Because."))
+    grade(course)
+    mark_by_hand(course, "ann", 3)
+    outcome = grade(course)
+    assert list(csv.reader((course.build / "marks.csv").open()))[1][2:] == ["13", "13", "14"]
+    assert "13 / 14" in outcome.index.read_text(encoding="utf-8")
+    out = io.StringIO()
+    Console(file=out, width=120).print(marks_table(outcome.exercises, outcome.students, outcome.marks))
+    assert "/14" in out.getvalue()
+    with Gradebook(f"sqlite:///{course.database}") as book:
+        assert book.find_assignment("tiny").max_score == 14
+
+
+def test_prose_that_waits_for_a_mark_is_for_a_person_to_look_at(tmp_path: Path):
+    course = essay_course(tmp_path)
+    hand_in(course, "ann", with_essay("Because."))
+    hand_in(course, "blank", with_essay("YOUR ANSWER HERE"))
+    hand_in(course, "cheat", source_cells())
+
+    def looked_at() -> str:
+        page = grade(course).index.read_text(encoding="utf-8")
+        return page.partition("For a person to look at")[2].partition("<h2>")[0]
+
+    assert "Waits for a person's mark: 1<" in looked_at().replace("&#x27;", "'").replace("&#39;", "'")
+    assert "ann: tiny" in looked_at()
+    assert "blank: tiny" not in looked_at()
+    assert looked_at().count("cheat: tiny") == 1
+    mark_by_hand(course, "ann", 3)
+    assert "ann: tiny" not in looked_at()
+    hand_in(course, "ann", with_essay("Because of something else."))
+    assert "ann: tiny" in looked_at()
+
+
+def mended(old: str = "7349, 11", new: str = "7350, 10") -> list[dict]:
+    """The source with another hidden part."""
+    cells = source_cells()
+    for one in cells:
+        one["source"] = one["source"].replace(old, new)
+    return cells
+
+
+def test_mended_hidden_test_clears_nobody_who_holds_the_old_one(tmp_path: Path):
+    course = make_course(tmp_path)
+    leaked = source_cells()
+    hand_in(course, "ann", leaked)
+    hand_in(course, "bob", solved())
+    assert grade(course).marks == {("ann", "tiny"): 0, ("bob", "tiny"): 10}
+    course = make_course(tmp_path, mended())
+    hand_in(course, "cy", [*leaked, cell("# another file")])  # handed in when the source had changed
+    outcome = grade(course)
+    assert outcome.marks == {("ann", "tiny"): 0, ("bob", "tiny"): 10, ("cy", "tiny"): 0}
+    assert {r.student: r.verdict.status for r in outcome.records} == {
+        "ann": "suspicious",
+        "bob": "ok",
+        "cy": "suspicious",
+    }
+    assert outcome.reused == 0
+    assert grade(course).reused == 3
+
+
+def test_hidden_part_that_is_given_out_one_day_is_no_sign(tmp_path: Path):
+    course = make_course(tmp_path)
+    hand_in(course, "ann", solved())
+    grade(course)
+    shown = mended("### BEGIN HIDDEN TESTS\n", "")
+    for one in shown:
+        one["source"] = one["source"].replace("\n### END HIDDEN TESTS", "")
+    course = make_course(tmp_path, shown)
+    hand_in(course, "ann", [*solved(), shown[4]])
+    assert grade(course).marks == {("ann", "tiny"): 10}
+
+
+def test_what_is_kept_of_earlier_tests_is_named_where_it_is_damaged(tmp_path: Path):
+    course = make_course(tmp_path)
+    hand_in(course, "ann", solved())
+    grade(course)
+    kept = course.build / "hidden" / "tiny" / "tiny.json"
+    assert len(json.loads(kept.read_text())) == 1
+    for text in ("[", "{}", "[1]"):
+        kept.write_text(text)
+        with pytest.raises(ValueError, match=r"hidden.tiny.tiny\.json"):
+            grade(course)
+
+
+def test_mark_of_a_person_is_left_and_flagged_when_another_file_comes(tmp_path: Path):
     course = make_course(tmp_path)
     hand_in(course, "ann", solved({}))
     grade(course)
-    with Gradebook(f"sqlite:///{course.database}") as book:
-        book.find_grade("test-box", "tiny", "tiny", "ann").manual_score = 4
-        book.db.commit()
+    mark_by_hand(course, "ann", 4, "test-box")
     assert grade(course).marks["ann", "tiny"] == 4
-    with Gradebook(f"sqlite:///{course.database}") as book:
-        assert book.find_grade("test-box", "tiny", "tiny", "ann").needs_manual_grade
+    assert not waits(course, "ann", "test-box")  # it was given for the file that is graded
+    assert grade(course, again=True).marks["ann", "tiny"] == 4
+    assert not waits(course, "ann", "test-box")
+    hand_in(course, "ann", [*solved({}), cell("# another file")])
+    for _ in range(2):  # the flag stays until a person takes it away
+        assert grade(course).marks["ann", "tiny"] == 4
+        assert waits(course, "ann", "test-box")
+    mark_by_hand(course, "ann", 4, "test-box")
+    grade(course)
+    assert not waits(course, "ann", "test-box")
+
+
+def test_mark_of_a_person_on_a_suspicious_hand_in_ends_the_wait(tmp_path: Path):
+    course = make_course(tmp_path)
+    hand_in(course, "ann", source_cells())
+    grade(course)
+    assert waits(course, "ann", "test-box")
+    grade(course)
+    assert waits(course, "ann", "test-box")
+    mark_by_hand(course, "ann", 5, "test-box")
+    grade(course)
+    assert not waits(course, "ann", "test-box")
+    assert waits(course, "ann", "test-total")
+
+
+def test_hash_that_was_not_written_is_one_look_too_many(tmp_path: Path):
+    course = make_course(tmp_path)
+    hand_in(course, "ann", solved({}))
+    grade(course)
+    mark_by_hand(course, "ann", 4, "test-box")
+    shutil.rmtree(course.build / "entered")
+    grade(course)
+    assert waits(course, "ann", "test-box")
 
 
 def test_failure_of_the_grader_costs_nobody_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -533,10 +761,41 @@ c.ClearSolutions.text_stub = "*Your answer.*"
     assert (tmp_path / "marks.db").is_file()
 
 
+def test_root_of_another_group_is_no_matter(tmp_path: Path):
+    config = tmp_path / "nbgrader_config.py"
+    config.write_text('c = get_config()\nc.Exchange.root = "/srv/exchange"\n')
+    assert open_course(tmp_path).ignored == ()
+    config.write_text('c = get_config()\nc.CourseDirectory.root = "/srv/course"\n')
+    assert len(open_course(tmp_path).ignored) == 1
+
+
 def test_configuration_that_is_no_python_is_named(tmp_path: Path):
     (tmp_path / "nbgrader_config.py").write_text("c = (")
     with pytest.raises(ValueError, match=r"nbgrader_config\.py: cannot be read"):
         open_course(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("bad", "why"),
+    [
+        (
+            cell("Say why.", "markdown", grade_id="essay", grade=True, points=4),
+            "Markdown grade cell 'essay' is not marked",
+        ),
+        (
+            cell("### BEGIN SOLUTION\nBecause.\n### END SOLUTION", "markdown"),
+            "Solution region detected in a non-solution",
+        ),
+    ],
+)
+def test_generate_says_why_nbgrader_refuses(bad: dict, why: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    make_course(tmp_path, [*source_cells(), bad])
+    assert main(["generate", "--course", str(tmp_path)]) == 2
+    said = capsys.readouterr().err
+    assert "nbgrader did not make the exercises: tiny: " in said
+    assert why in said
+    assert "File " not in said
+    assert not (tmp_path / "release").exists()
 
 
 # Tables

@@ -14,6 +14,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,7 @@ from grading.course import Course, Exercise
 from grading.engines import pool_of
 from grading.gradebook import Book
 from grading.handins import HandIn
+from grading.lateness import submitted_at
 from grading.record import Record, read_record
 from grading.running.plan import Limits
 from grading.submission import Submission, files_of, pick_all
@@ -72,6 +74,7 @@ class Run:
         self.database = database_of(self.folders)
         self.instructors = files_of(self.course.source)
         self.limits, self.engine = limits, pool_of(jobs, allow_unsandboxed)
+        self.allow_unsandboxed = allow_unsandboxed
         self.exercises: dict[str, dict[str, Exercise]] = {}  # by assignment and notebook
         self.items: dict[tuple[str, str, str], HandIn] = {}
         self.judged, self.refusal = False, None  # type: bool, ValueError | None
@@ -104,7 +107,7 @@ class Run:
             raise self.refusal
         if not self.judged:
             try:
-                judge_all(self.course, list(self.items.values()), self.limits, self.engine)
+                judge_all(self.course, list(self.items.values()), self.limits, self.engine, self.allow_unsandboxed)
             except ValueError as problem:  # no sandbox, say: the workers would refuse for each student anew
                 self.refusal = problem
                 raise
@@ -114,6 +117,12 @@ class Run:
         if record is None:
             raise ValueError(f"record: there is none for {item.exercise.key} of {student}")
         return item.exercise, record
+
+    def submitted_at(self, student: str, exercise: Exercise) -> tuple[datetime | None, str]:
+        """When a submission was handed in, and what is wrong with the file that says so."""
+        return submitted_at(
+            self.items[student, exercise.assignment, exercise.name].folder, self.course.submitted.absolute()
+        )
 
     def _hand_in(self, student: str, assignment: str, notebook: str) -> HandIn:
         """The file of the exact name, which is the only one that nbgrader takes, with what there is to say about it."""
@@ -141,10 +150,26 @@ class Run:
             stamp = folder / "timestamp.txt"
             if os.path.lexists(stamp) and not is_file(stamp):  # nbgrader would read it, a pipe for ever
                 raise ValueError(f"{stamp}: is no file")
-            with self._ignoring(not_to_be_copied(folder, top)):
+            with self._ignoring(not_to_be_copied(folder, top)), self._reading_times(folder):
                 init_assignment(assignment_id, student_id)
 
         return init
+
+    @contextmanager
+    def _reading_times(self, folder: Path) -> Iterator[None]:
+        """Has nbgrader take the time of submission from `submitted_at`, which a file that holds none does not stop."""
+
+        def existing(_: str) -> datetime | None:
+            time, wrong = submitted_at(folder, self.course.submitted)
+            if wrong:
+                self.log.warning("%s", wrong)
+            return time
+
+        self.folders.get_existing_timestamp = existing
+        try:
+            yield
+        finally:
+            del self.folders.get_existing_timestamp
 
     @contextmanager
     def _ignoring(self, patterns: list[str]) -> Iterator[None]:

@@ -43,8 +43,10 @@ class SaveVerdict(SaveAutoGrades):  # type: ignore[misc]  # nbgrader has no type
         database: Path | None = self.parent.run.database
         if database is None:
             return super().preprocess(nb, resources)  # type: ignore[no-any-return]
-        with Book(database, self.parent.run.exercises[exercise.assignment].values()) as book:
-            book.write(record.student, record.verdict)
+        time, _ = self.parent.run.submitted_at(record.student, exercise)
+        exercises = self.parent.run.exercises[exercise.assignment].values()
+        with Book(database, exercises, hashes=self.parent.run.course.build / "entered") as book:
+            book.write(record.student, record.verdict, {(record.student, exercise.assignment): time})
         return nb, resources
 
 

@@ -14,13 +14,17 @@ from grading.handins import HandIn
 from grading.judged import judged
 from grading.record import Record, write_record
 from grading.running.plan import Limits
-from grading.todo import kept_at, with_records
+from grading.todo import kept_at, remember_hidden, with_records
 
 
-def judge_all(course: Course, files: Sequence[HandIn], limits: Limits, engine: OpenEngine) -> None:
-    """Have a record for each hand-in, on the marks that `grading grade` would give."""
+def judge_all(
+    course: Course, files: Sequence[HandIn], limits: Limits, engine: OpenEngine, allow_unsandboxed: bool = False
+) -> None:
+    """Have a record for each hand-in, on the marks that `grading grade` would give. A record of a run without a sandbox
+    holds where that is allowed."""
     exercises = list({item.exercise.key: item.exercise for item in files}.values())
-    todo = [item for item, old in with_records(course, exercises, files, limits) if old is None]
+    remember_hidden(course, exercises)
+    todo = [item for item, old in with_records(course, exercises, files, limits, allow_unsandboxed) if old is None]
     if not todo:
         return
     with engine(course, limits) as workers:

@@ -3,6 +3,7 @@
 notebook.py   nbgrader's notebook format: labels, stubs, hidden parts
 exercise.py   one notebook, as the grader needs it
 folders.py    where a course keeps things
+withdrawn.py  hidden parts that its tests had before
 settings.py   what its nbgrader_config.py sets that grading does not follow
 release.py    the released exercises, made from the solutions
 """

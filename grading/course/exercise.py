@@ -42,7 +42,8 @@ class SourceCell:
 @dataclass(frozen=True)
 class Exercise:
     """An exercise. `from_source`: read from the instructor's notebook (with hidden tests), not from the released one;
-    `forbidden`: dotted names that an answer may not import; `files`: what lies beside the notebook, as paths."""
+    `forbidden`: dotted names that an answer may not import; `files`: what lies beside the notebook, as paths;
+    `withdrawn`: hidden parts of tests that the source had before."""
 
     assignment: str
     name: str
@@ -52,6 +53,7 @@ class Exercise:
     from_source: bool
     files: tuple[str, ...] = ()
     kernel: dict[str, Any] = field(default_factory=dict)
+    withdrawn: tuple[str, ...] = ()
 
     @property
     def key(self) -> str:
@@ -79,6 +81,11 @@ class Exercise:
         return sum(cell.points for cell in self.tests)
 
     @property
+    def all_points(self) -> float:
+        """Points of all tests and of what a person grades: the most that a mark can be, as nbgrader counts."""
+        return self.max_score + sum(cell.points for cell in self.manual)
+
+    @property
     def names(self) -> tuple[str, ...]:
         """What the answers should define."""
         return tuple(dict.fromkeys(name for cell in self.answers for name in cell.binds))
@@ -95,9 +102,11 @@ class Exercise:
 
     @functools.cached_property
     def sha256(self) -> str:
-        """Hash of everything above, the contents of `files` included; their folder does not count."""
+        """Hash of everything above, the contents of `files` included; their folder does not count, and neither does
+        what the source had before."""
         contents = {Path(file).name: _sha256(Path(file)) for file in self.files}
-        text = json.dumps({**asdict(self), "files": contents}, sort_keys=True)
+        now = {name: value for name, value in asdict(self).items() if name != "withdrawn"}
+        text = json.dumps({**now, "files": contents}, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -6,11 +6,12 @@ The source notebooks (with solutions and hidden tests) are used where they are p
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from grading.course.exercise import Exercise, read_exercise
 from grading.course.settings import not_followed, plain_settings
+from grading.course.withdrawn import read_withdrawn
 
 PLACES = {
     "source_directory": "source",
@@ -23,8 +24,8 @@ PLACES = {
 
 @dataclass(frozen=True)
 class Course:
-    """The folders of a course. `build` holds what can be made again: records and the table of marks; `ignored` says
-    what its configuration sets that grading does not follow."""
+    """The folders of a course. `build` holds what can be made again (records and the table of marks), and the hidden
+    parts that the tests once had; `ignored` says what its configuration sets that grading does not follow."""
 
     root: Path
     source: Path
@@ -57,7 +58,8 @@ class Course:
         if not source.is_file() and not released.is_file():
             raise ValueError(f"exercise: no {name!r} in this course (it has: {', '.join(self._keys()) or 'none'})")
         if source.is_file():
-            return read_exercise(source, released if released.is_file() else None)
+            exercise = read_exercise(source, released if released.is_file() else None)
+            return replace(exercise, withdrawn=read_withdrawn(self.build, assignment, name))
         return read_exercise(released, released, from_source=False)
 
     def _keys(self) -> list[str]:

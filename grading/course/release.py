@@ -6,6 +6,7 @@ its log stay out of the course's folder.
 
 from __future__ import annotations
 
+import re
 import shutil
 import subprocess
 import sys
@@ -27,8 +28,11 @@ api = NbGraderAPI(config=app.config)
 for name in sys.argv[1:]:
     result = api.generate_assignment(name)
     if not result["success"]:
-        sys.exit(f"{name}: " + str(result.get("error") or result.get("log")))
+        sys.exit(f"{name}:\\n" + str(result.get("log") or result.get("error")))
 """
+REASON = re.compile(
+    r"^(?:\[ERROR\] | {4})(?!Traceback|There was an error|Please see|During handling|The above)(\S.*)$", re.MULTILINE
+)
 
 
 def generate(course: Course, into: Path | None = None) -> list[Path]:
@@ -50,12 +54,22 @@ def generate(course: Course, into: Path | None = None) -> list[Path]:
             [sys.executable, "-c", SCRIPT, *names], cwd=folder, capture_output=True, text=True, check=False
         )
         if done.returncode:
-            raise ValueError(f"{course.source}: nbgrader did not make the exercises: {done.stderr.strip()[-3000:]}")
+            raise ValueError(f"{course.source}: nbgrader did not make the exercises: {reasons(done.stderr)}")
         for name in names:
             for path in sorted((folder / "release" / name).glob("*.ipynb")):
                 (target / name).mkdir(parents=True, exist_ok=True)
                 made.append(Path(shutil.copyfile(path, target / name / path.name)))
     return made
+
+
+def reasons(log: str) -> str:
+    """Why nbgrader refused, from its log: what its errors say, without the ways they took through its code; the end of
+    the log where it holds no such line."""
+    name = re.search(r"^([^\s\[][^\n]*:)$", log, re.MULTILINE)
+    said = [line.strip() for line in REASON.findall(log[name.end() :] if name else log)]
+    if not said:
+        return log.strip()[-3000:]
+    return " ".join([*([name[1]] if name else []), "; ".join(dict.fromkeys(said))])
 
 
 def stale(course: Course) -> list[str]:

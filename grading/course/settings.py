@@ -1,4 +1,4 @@
-"""What a course's nbgrader_config.py sets that grading does not follow. The file is read and never run.
+"""What a course's nbgrader_config.py sets that grading does not follow. The file is read here and not run.
 
 A course whose submissions lie elsewhere, or whose hidden tests are marked by other words, must not be graded as if they
 did not: each such setting gives a sentence for the instructor.
@@ -26,8 +26,8 @@ NOT_FOLLOWED = {
     "begin_test_delimeter": MARKS,
     "end_test_delimeter": MARKS,
     "timeout": BUDGETS,
-    "plugin_class": "no penalty for lateness is taken off here, nbgrader's export takes off those of its own gradebook",
 }
+GROUPS = {"root": "CourseDirectory"}  # where a name counts, if not everywhere: Exchange.root is another thing
 DEFAULTS = {
     "directory_structure": {"{nbgrader_step}/{student_id}/{assignment_id}"},
     "begin_solution_delimeter": {"BEGIN SOLUTION", "### BEGIN SOLUTION"},
@@ -67,7 +67,7 @@ def not_followed(config: Path, places: dict[str, str]) -> list[str]:
             why = PLAIN.format(default=places[name])
         elif name == "db_url" and not str(plain).startswith("sqlite:///"):
             why = f"the marks go into {places[name]}"
-        elif name in NOT_FOLLOWED and plain not in DEFAULTS.get(name, ()):
+        elif name in NOT_FOLLOWED and group == GROUPS.get(name, group) and plain not in DEFAULTS.get(name, ()):
             why = NOT_FOLLOWED[name].format(submitted=places["submitted_directory"])
         else:
             continue

@@ -96,7 +96,7 @@ def sheet_rows(sheet: Sheet) -> Iterable[Sequence[Cell]]:
 
 def marks_csv(exercises: Sequence[Exercise], students: Sequence[tuple[str, str]], marks: Marks) -> str:
     """The table of marks of a class; students are (id, name)."""
-    columns = tuple(Column(exercise.key, exercise.max_score) for exercise in exercises)
+    columns = tuple(Column(exercise.key, exercise.all_points) for exercise in exercises)
     return csv_text(sheet_rows(Sheet(columns, tuple(Person(*student) for student in students), marks)))
 
 
@@ -107,8 +107,8 @@ def marks_table(
     table = Table(title="Marks" if expected is None else "Marks (expected marks beside those that differ)")
     table.add_column("student")
     for exercise in exercises:
-        table.add_column(f"{escape(visible(exercise.key))}\n/{number(exercise.max_score)}", justify="right")
-    table.add_column(f"total\n/{number(sum(exercise.max_score for exercise in exercises))}", justify="right")
+        table.add_column(f"{escape(visible(exercise.key))}\n/{number(exercise.all_points)}", justify="right")
+    table.add_column(f"total\n/{number(sum(exercise.all_points for exercise in exercises))}", justify="right")
     for student, name in students:
         own = [marks.get((student, exercise.key)) for exercise in exercises]
         row = [_shown(mark, student, exercise, expected) for mark, exercise in zip(own, exercises, strict=True)]

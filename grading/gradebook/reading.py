@@ -1,4 +1,4 @@
-"""What the gradebook says: marks, and who has an entry. A grade counts as nbgrader counts it."""
+"""What the gradebook says: marks, what waits for one, and who has an entry. A grade counts as nbgrader counts it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from grading.gradebook.tables import (
 )
 
 
-def totals(connection: Connection, assignment: str) -> Iterator[tuple[str, str, float, float]]:
-    """Student, notebook, score and most points of every submitted notebook of an assignment, in one question: a
-    person's mark where there is one, else the machine's, and extra credit."""
+def totals(connection: Connection, assignment: str) -> Iterator[tuple[str, str, float, float, float]]:
+    """Student, notebook, score, most points and what being late costs of every submitted notebook of an assignment, in
+    one question: a person's mark where there is one, else the machine's, and extra credit."""
     whole, part, grade = SubmittedAssignment.__table__, SubmittedNotebook.__table__, Grade.__table__
     notebook, cell = Notebook.__table__, BaseCell.__table__
     tested, task = GradeCell.__table__, TaskCell.__table__
@@ -36,14 +36,31 @@ def totals(connection: Connection, assignment: str) -> Iterator[tuple[str, str, 
     )
     most = func.coalesce(tested.c.max_score, task.c.max_score, 0.0)
     question = (
-        select(whole.c.student_id, notebook.c.name, func.sum(Grade.score), func.sum(most))
+        select(
+            whole.c.student_id, notebook.c.name, func.sum(Grade.score), func.sum(most), part.c.late_submission_penalty
+        )
         .select_from(rows)
         .where(Assignment.__table__.c.name == assignment)
         .group_by(part.c.id)
         .order_by(whole.c.student_id, notebook.c.name)
     )
-    for student, name, score, full in connection.execute(question):
-        yield student, name, float(score), float(full)
+    for student, name, score, full, lost in connection.execute(question):
+        yield student, name, float(score), float(full), float(lost or 0)
+
+
+def asked(connection: Connection, assignment: str) -> Iterator[tuple[str, str]]:
+    """Student and notebook of everything in an assignment that waits for a person's mark."""
+    whole, part, grade = SubmittedAssignment.__table__, SubmittedNotebook.__table__, Grade.__table__
+    notebook, named = Notebook.__table__, Assignment.__table__
+    rows = (
+        named.join(whole, whole.c.assignment_id == named.c.id)
+        .join(part, part.c.assignment_id == whole.c.id)
+        .join(notebook, notebook.c.id == part.c.notebook_id)
+        .join(grade, grade.c.notebook_id == part.c.id)
+    )
+    question = select(whole.c.student_id, notebook.c.name).distinct().select_from(rows)
+    for row in connection.execute(question.where(named.c.name == assignment, grade.c.needs_manual_grade)):
+        yield row.student_id, row.name
 
 
 def entered(connection: Connection) -> Iterator[tuple[str, str]]:

@@ -19,22 +19,24 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class Sheet:
-    """One notebook of one student: a score for every graded cell, and what to say at the answers, by cell."""
+    """One notebook of one student: a score for every graded cell, and what to say at the answers, by cell. `again`: it
+    is about the very file that the gradebook has scores of, so marks that a person gave since are for it."""
 
     scores: Mapping[str, Score]
     comments: Mapping[str, str]
+    again: bool = False
 
 
 UNKNOWN = Score(None, True)  # as nbgrader enters a cell that nobody has judged
 
 
-def sheet(exercise: Exercise, verdict: Verdict) -> Sheet:
+def sheet(exercise: Exercise, verdict: Verdict, again: bool = False) -> Sheet:
     """The rows of a verdict. A test that it lacks is an explicit zero."""
     tests = {
         test.id: Score(float(test.points), test.status in ("grader_error", "suspicious")) for test in verdict.tests
     }
     answers = {part.id: part.answer for part in verdict.manual}
-    return _sheet(exercise, tests, answers, {test.id: test.message for test in verdict.tests})
+    return _sheet(exercise, tests, answers, {test.id: test.message for test in verdict.tests}, again)
 
 
 def absent(exercise: Exercise) -> Sheet:
@@ -49,13 +51,17 @@ def storable(message: str) -> str:
 
 
 def _sheet(
-    exercise: Exercise, tests: Mapping[str, Score], answers: Mapping[str, str], said: Mapping[str, str]
+    exercise: Exercise,
+    tests: Mapping[str, Score],
+    answers: Mapping[str, str],
+    said: Mapping[str, str],
+    again: bool = False,
 ) -> Sheet:
     scores = {cell.id: tests.get(cell.id, Score(0.0, False)) for cell in exercise.tests}
     for cell in exercise.manual:
         blank = answers.get(cell.id, "").strip() in ("", cell.source.strip())
         scores[cell.id] = Score(0.0, False) if blank and cell.solution else UNKNOWN
-    return Sheet(scores, _comments(exercise, said))
+    return Sheet(scores, _comments(exercise, said), again)
 
 
 def _comments(exercise: Exercise, said: Mapping[str, str]) -> dict[str, str]:

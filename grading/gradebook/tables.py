@@ -57,6 +57,7 @@ with _without("rfc3987_syntax"), _bare("nbgrader"), _bare("nbformat"):
         new_uuid,
     )
     from nbgrader.dbutil import ALEMBIC_DIR
+    from nbgrader.utils import parse_utc
 
 __all__ = [
     "ALEMBIC_DIR",
@@ -75,4 +76,5 @@ __all__ = [
     "SubmittedNotebook",
     "TaskCell",
     "new_uuid",
+    "parse_utc",
 ]

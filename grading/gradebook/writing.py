@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, select
@@ -18,6 +19,8 @@ from grading.gradebook.entries import enter_students
 from grading.gradebook.rows import ASSIGNMENTS, CELLS, COMMENTS, GRADES, NOTEBOOKS, PARTS, WHOLE, change, found, put
 from grading.gradebook.scores import UNKNOWN, Score, Sheet, absent
 from grading.gradebook.tables import new_uuid
+
+Times = Mapping[tuple[str, str], datetime | None]  # (student, assignment) -> when it was handed in
 
 
 @dataclass(frozen=True)
@@ -38,8 +41,9 @@ def write_chunk(
     chunk: Mapping[tuple[str, str], Sheet],
     exercises: Mapping[str, Exercise],
     names: Mapping[str, str],
+    times: Times,
 ) -> None:
-    """Write sheets, by student and exercise."""
+    """Write sheets, by student and exercise, and when they were handed in, by student and assignment."""
     enter_students(connection, {student: names.get(student, "") for student, _ in chunk})
     assignments: dict[str, dict[tuple[str, str], Sheet]] = {}
     for (student, key), sheet in chunk.items():
@@ -48,6 +52,8 @@ def write_chunk(
         known = {exercise.name: exercise for exercise in exercises.values() if exercise.assignment == name}
         assignment, pages = _pages(connection, name, known)
         submissions = _submissions(connection, assignment, {student for student, _ in work})
+        when = {submissions[who]: time for (who, what), time in times.items() if what == name and who in submissions}
+        _write_times(connection, when)
         for page in pages:
             notebooks, new = _parts(connection, page, submissions)
             sheets = {notebook: work.get((student, page.name)) for student, notebook in notebooks.items()}
@@ -85,6 +91,13 @@ def _submissions(connection: Connection, assignment: str, students: Iterable[str
     return there | new
 
 
+def _write_times(connection: Connection, when: Mapping[str, datetime | None]) -> None:
+    """When each submission was handed in; the time of an earlier one goes."""
+    there = found(connection, select(WHOLE.c.id, WHOLE.c.timestamp), WHOLE.c.id, when)
+    changed = [{"row": row.id, "time": when[row.id]} for row in there if row.timestamp != when[row.id]]
+    change(connection, WHOLE, changed, timestamp="time")
+
+
 def _parts(connection: Connection, page: Page, submissions: Mapping[str, str]) -> tuple[dict[str, str], set[str]]:
     """The submitted notebook of each student, made where there is none, and those that were made."""
     columns = select(PARTS.c.assignment_id, PARTS.c.id).where(PARTS.c.notebook_id == page.id)
@@ -98,7 +111,7 @@ def _parts(connection: Connection, page: Page, submissions: Mapping[str, str]) -
 
 
 def _write_scores(connection: Connection, page: Page, sheets: Mapping[str, Sheet | None], new: set[str]) -> None:
-    """A grade for every graded cell. What a person gave stays, and is flagged."""
+    """A grade for every graded cell. What a person gave stays, and is flagged where it was for another file."""
     columns = select(GRADES).where(GRADES.c.cell_id.in_(list(page.graded)))  # first in the index, so nothing is scanned
     rows = found(connection, columns, GRADES.c.notebook_id, sheets.keys() - new)
     there = {(row.notebook_id, row.cell_id): row for row in rows}
@@ -124,7 +137,9 @@ def _score(page: Page, sheet: Sheet | None, name: str, row: Any) -> Score:
             return Score(row.auto_score, row.needs_manual_grade)
     source = sheet or page.blank
     score = source.scores.get(name, UNKNOWN) if source else UNKNOWN
-    return Score(score.points, score.open or (row is not None and row.manual_score is not None))
+    if row is None or row.manual_score is None:
+        return score
+    return Score(score.points, row.needs_manual_grade if sheet and sheet.again else True)
 
 
 def _write_comments(connection: Connection, page: Page, sheets: Mapping[str, Sheet | None], new: set[str]) -> None:

@@ -19,7 +19,7 @@ from grading.submission.decoding import decode
 from grading.submission.imports import forbidden_imports
 from grading.submission.opening import UnreadableError, read_bytes
 from grading.submission.picking import Pick, pick, pick_all
-from grading.submission.provenance import files_of
+from grading.submission.provenance import files_of, hidden_parts
 from grading.submission.reading import StudentCell, Submission, read
 from grading.submission.rebuilding import Paper, rebuild
 
@@ -32,6 +32,7 @@ __all__ = [
     "decode",
     "files_of",
     "forbidden_imports",
+    "hidden_parts",
     "pick",
     "pick_all",
     "read",

@@ -1,7 +1,8 @@
 """Whether a file looks like the instructor's own notebook, not the one given out: then a person looks at it first.
 
 Two signs: it is one of the files of the course's source under a second name (a hard link, which no look at its type can
-tell), or a cell holds a hidden part of a test word for word. Hard links among students are no sign: storage that keeps
+tell), or a cell holds a hidden part of a test word for word, also one that the source had when it was graded before: a
+test that was mended since takes nothing back. Hard links among students are no sign: storage that keeps
 equal files once makes them. Nobody is accused: a course may have given the wrong file out.
 """
 
@@ -44,7 +45,7 @@ def suspicion(
     """A sentence for the student where a file looks like the instructor's own; "" where it does not."""
     if identity in instructors:
         return SET_ASIDE.format(SAME_FILE)
-    parts = hidden_parts(exercise.cells) if exercise is not None else ()
+    parts = hidden_parts(exercise.cells, exercise.withdrawn) if exercise is not None else ()
     if parts:
         for text in texts:
             plain = _words(text)
@@ -54,11 +55,11 @@ def suspicion(
 
 
 @lru_cache(maxsize=64)
-def hidden_parts(cells: tuple[SourceCell, ...]) -> tuple[str, ...]:
-    """The hidden parts of an exercise's tests, their spaces made one; those left out that are short, or that stand in
-    what was given out too."""
+def hidden_parts(cells: tuple[SourceCell, ...], withdrawn: tuple[str, ...] = ()) -> tuple[str, ...]:
+    """The hidden parts of an exercise's tests, their spaces made one, and those that it had before; those left out that
+    are short, or that stand in what was given out too."""
     given = "\n".join(_words(without_lines(cell.source, cell.hidden_lines)) for cell in cells)
-    parts = []
+    parts = list(withdrawn)
     for cell in cells:
         lines = cell.source.split("\n")
         for first, last in cell.hidden_lines:
