@@ -382,7 +382,7 @@ MUTANTS = (
     mutant(
         "a person's mark is not looked at again",
         "gradebook/writing.py",
-        "return Score(score.points, score.open or (row is not None and row.manual_score is not None))",
+        "return Score(score.points, row.needs_manual_grade if sheet and sheet.again else True)",
         "return score",
         "policy/mark_of_a_person",
     ),
