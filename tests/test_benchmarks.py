@@ -32,15 +32,20 @@ TASKS = {
 SLOW = {"speed_fusion", "speed_topk", "speed_cache", "speed_graph", "speed_text", "speed_pagerank"}
 
 
-@pytest.fixture(scope="module")
-def shared() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("_measure", FOLDER / "_measure.py")
+def script(name: str) -> ModuleType:
+    """A file of ``benchmarks/``, which is no package."""
+    spec = importlib.util.spec_from_file_location(name, FOLDER / f"{name}.py")
     assert spec
     assert spec.loader
     module = importlib.util.module_from_spec(spec)
-    sys.modules["_measure"] = module  # dataclasses look their module up
+    sys.modules[name] = module  # dataclasses look their module up
     spec.loader.exec_module(module)
     return module
+
+
+@pytest.fixture(scope="module")
+def shared() -> ModuleType:
+    return script("_measure")
 
 
 def test_every_speed_script_is_listed_here() -> None:
@@ -130,12 +135,7 @@ def test_words_follow_zipfs_law(shared: ModuleType) -> None:
 
 @pytest.fixture(scope="module")
 def book_build() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("book_build", FOLDER / "book_build.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    return script("book_build")
 
 
 def test_no_schedule_beats_the_floor_of_a_build(book_build: ModuleType) -> None:

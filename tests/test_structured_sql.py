@@ -142,11 +142,11 @@ def test_the_preview_shows_statement_tables_rows_and_what_is_cut(database, schem
         "Question: Which stores?\n"
         "SQL: SELECT name FROM stores\n"
         "Reads: stores\n"
-        "Repaired: 1 earlier attempts failed\n"
+        "Repaired: 1 attempt failed before\n"
         "name\nstore 1\nstore 2\n(the first 2 rows; there are more)"
     )
     failed = text_to_sql("?", database, replies("SELECT a FROM stores"), schema, max_attempts=1)
-    assert "No result after 1 attempts: no such column: a" in preview(failed)
+    assert "No result after 1 attempt: no such column: a" in preview(failed)
 
 
 def test_the_prompt_for_the_answer_says_that_rows_are_missing(database, schema):

@@ -140,11 +140,11 @@ def preview(answer: SQLAnswer, rows: int = 5) -> str:
     lines = [f"Question: {answer.question.strip()}", f"SQL: {answer.sql or '(none)'}"]
     if answer.result is None:
         return "\n".join(
-            [*lines, f"No result after {len(answer.attempts)} attempts: {answer.error or 'nothing asked'}"]
+            [*lines, f"No result after {_attempts(len(answer.attempts))}: {answer.error or 'nothing asked'}"]
         )
     lines.append(f"Reads: {', '.join(answer.tables) or 'no table'}")
     if len(answer.attempts) > 1:
-        lines.append(f"Repaired: {len(answer.attempts) - 1} earlier attempts failed")
+        lines.append(f"Repaired: {_attempts(len(answer.attempts) - 1)} failed before")
     return "\n".join([*lines, answer.result.text(rows)])
 
 
@@ -153,3 +153,8 @@ def answer_prompt(answer: SQLAnswer) -> str:
     if answer.result is None:
         raise ValueError("answer has no result")
     return fill(ANSWER_PROMPT, question=answer.question.strip(), sql=answer.sql, result=answer.result.text())
+
+
+def _attempts(n: int) -> str:
+    """``1 attempt``, ``2 attempts``."""
+    return f"{n} attempt{'' if n == 1 else 's'}"
