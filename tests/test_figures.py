@@ -1,14 +1,19 @@
 """Charts: what is drawn is what was given, the same file each time, and told apart without colour."""
 
+import math
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import NamedTuple
 from xml.etree.ElementTree import fromstring
 
 import matplotlib as mpl
+import networkx as nx
 import pytest
 
-from ragkit.figures import COLOURS, DASHES, HATCHES, MARKERS, Chart, bars, heatmap, lines, network, scatter
+from ragkit.figures import COLOURS, DASHES, HATCHES, MARKERS, Chart, bars, heatmap, lines, network, node_link, scatter
 
 
 class Interval(NamedTuple):
@@ -65,10 +70,44 @@ def test_an_undirected_graph_claims_no_directions() -> None:
     assert arrows.count("<path") > plain.count("<path")
 
 
-def test_the_layout_depends_on_the_seed_alone() -> None:
-    many = [(str(i), str((i + 1) % 6)) for i in range(6)]
-    assert network(many, seed=1).svg == network(many, seed=1).svg
-    assert network(many, seed=1).svg != network(many, seed=2).svg
+def test_a_graph_is_drawn_the_same_whatever_the_order_of_its_sets() -> None:
+    """Names are hashed anew in each process, so two processes go through a set in two orders."""
+    many = [(f"n{i}", f"n{(i + 1) % 9}") for i in range(9)] + [("x", "y"), ("y", "z")]
+    code = f"from ragkit.figures import network; print(network({many}).svg)"
+    drawn = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed},
+            capture_output=True,
+            check=True,
+            text=True,
+        ).stdout
+        for seed in ("1", "2")
+    ]
+    assert drawn[0] == drawn[1] != ""
+
+
+def test_parts_without_a_link_between_them_stand_side_by_side() -> None:
+    """The larger on the left, each from top to bottom of the page, no node of one among those of the other."""
+    graph = nx.Graph([("a", "b"), ("b", "c"), ("c", "d"), ("d", "a"), ("x", "y"), ("y", "z"), ("z", "x")])
+    graph.add_node("alone")
+    where = node_link._islands(graph)
+    large, small = [where[n] for n in "abcd"], [where[n] for n in "xyz"]
+    assert max(x for x, _ in large) < min(x for x, _ in small)
+    assert max(x for x, _ in small) < where["alone"][0]
+    for part in (large, small):
+        assert (min(y for _, y in part), max(y for _, y in part)) == (0, 1)
+        assert len({(round(x, 3), round(y, 3)) for x, y in part}) == len(part)
+
+
+def test_distances_follow_the_number_of_links() -> None:
+    """On a path of seven nodes each is nearest to its neighbours, and the ends are furthest apart."""
+    where = node_link._islands(nx.path_graph([f"n{i}" for i in range(7)]))
+    apart = {(i, j): math.dist(where[f"n{i}"], where[f"n{j}"]) for i in range(7) for j in range(i)}
+    assert max(apart, key=lambda pair: apart[pair]) == (6, 0)
+    for i in range(7):
+        nearest = min((j for j in range(7) if j != i), key=lambda j: apart[max(i, j), min(i, j)])
+        assert abs(nearest - i) == 1
 
 
 def test_each_series_has_its_own_marker_dash_and_hatch_beside_its_colour() -> None:

@@ -64,7 +64,8 @@ class Exercise(SphinxDirective):
         self.state.nested_parse(self.content, self.content_offset, box)
         link = download_reference("", "", nodes.literal("", f"{name}.ipynb"), reftarget=target, refdoc=self.env.docname)
         links = nodes.paragraph("", "", nodes.Text("Open "), link)
-        links += nodes.Text(f", or run .venv/bin/jupyter lab exercises/{name}/{name}.ipynb in the course folder.")
+        command = nodes.literal("", f".venv/bin/jupyter lab exercises/{name}/{name}.ipynb")
+        links += [nodes.Text(", or run "), command, nodes.Text(" in the course folder.")]
         if not (Path(self.env.srcdir).parent / "exercises" / name / f"{name}.ipynb").is_file():
             # Said here as well, because Sphinx would only report a file that cannot be read.
             logger.warning("exercises/%s/%s.ipynb does not exist", name, name, location=self.get_location())

@@ -8,6 +8,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from ragkit.corpus.records import CLASSES
 from ragkit.figures import is_interval
 
 
@@ -30,6 +31,8 @@ def column(values: list[Any], spec: str | None) -> list[str]:
 
     >>> column([0.5, 0.25, 1.0], None), column([0.0164, 0.0161], None), column([1234, None, True], None)
     (['0.50', '0.25', '1.00'], ['0.0164', '0.0161'], ['1,234', '–', 'yes'])
+    >>> column(["single_fact", "one_of_its_own"], None)
+    ['single fact', 'one_of_its_own']
     """
     floats = [abs(float(v)) for v in values if is_number(v) and not hasattr(v, "__index__")]
     sizes = [v for v in floats if v and math.isfinite(v)]
@@ -56,4 +59,5 @@ def _text(value: Any, spec: str | None, fallback: str) -> str:
         if not math.isfinite(float(value)):
             return "–" if math.isnan(float(value)) else str(value)
         return format(value, spec or ("," if hasattr(value, "__index__") else fallback))
-    return str(value)
+    # A question class is an identifier in the corpus and words on a page.
+    return value.replace("_", " ") if value in CLASSES else str(value)
